@@ -21,6 +21,11 @@ export default tseslint.config(
   { ignores: ['lib/', 'node_modules/', 'test/data/', 'test/golden/'] },
   ...tseslint.configs.recommended,
   {
+    rules: {
+      '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true, varsIgnorePattern: '^_', argsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' }],
+    },
+  },
+  {
     files: ['src/**/*.ts', 'client/**/*.ts', 'client/**/*.tsx'],
     rules: {
       '@typescript-eslint/consistent-type-imports': ['error', { disallowTypeAnnotations: false }],

@@ -1,0 +1,62 @@
+import type { Failure } from './failure.ts'
+import type { WaitCause } from './policy-key.ts'
+import type { Route } from './route.ts'
+import type { SettingChange } from './settings.ts'
+
+/** Where in the session's log a fact stands. */
+export interface At {
+  /** Epoch ms at which the harness appended the event. */
+  readonly at: number
+  /** Position in the session's log. */
+  readonly seq: number
+}
+
+/** The step that a request belongs to. */
+export interface InStep {
+  readonly turn: number
+  readonly step: number
+}
+
+/** A planned attempt, of whichever policy. */
+export interface PlannedRetry extends InStep {
+  /** One id for the chain of one policy in one step. */
+  readonly retryId: string
+  /** 1, 2, 3, ... within the chain. */
+  readonly retry: number
+  /** Provider of the request that failed. */
+  readonly provider: string
+  /** Time from the record to the planned attempt, in ms. */
+  readonly delayMs: number
+  readonly failure: Failure
+  readonly policyKey: string
+}
+
+/**
+ * The few things that can happen in a session as far as its allowance is concerned. Everything this plugin knows of a
+ * session is a fold over these; version differences of the log end where they are made (`decode.ts`).
+ */
+export type Fact =
+  /** The log's head: who the session is and whom it descends from. */
+  | { readonly type: 'sessionOpened'; readonly id: string; readonly at: number; readonly parent?: string; readonly seedLength?: number }
+  /** Everything before came with the session (resumed, forked): whatever was open then is over. */
+  | { readonly type: 'seedEnded'; readonly inherited: boolean } & At
+  | { readonly type: 'turnStarted'; readonly turn: number } & At
+  | { readonly type: 'turnEnded'; readonly turn: number; readonly outcome: string } & At
+  | { readonly type: 'stepStarted' } & InStep & At
+  | { readonly type: 'stepEnded' } & InStep & At
+  /** The route of the requests from here on. The harness logs it when it changes, not at every request. */
+  | { readonly type: 'routed'; readonly route: Route; readonly reasoningEffort?: string } & At
+  | { readonly type: 'requestFailed'; readonly failure: Failure } & InStep & At
+  /** The model's answer was committed to the conversation. */
+  | { readonly type: 'answered'; readonly route?: Route } & InStep & At
+  | { readonly type: 'waitPlanned'; readonly intervalMs: number; readonly cause: WaitCause } & PlannedRetry & At
+  | { readonly type: 'movePlanned'; readonly pool: string; readonly to: Route } & PlannedRetry & At
+  /** A retry of another policy, most often the harness's own quick ones. */
+  | { readonly type: 'otherRetryPlanned' } & PlannedRetry & At
+  /** A planned attempt began. */
+  | { readonly type: 'attemptStarted'; readonly retryId: string; readonly retry: number } & InStep & At
+  | { readonly type: 'settingRequested'; readonly commandId: string; readonly change: SettingChange; readonly by: 'person' | 'plugin' } & At
+  | { readonly type: 'commandSettled'; readonly commandId: string; readonly ok: boolean } & At
+
+/** The fact of one type. */
+export type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>

@@ -1,0 +1,69 @@
+/**
+ * Our mark in the harness's own retry records.
+ *
+ * A wait or a move is written as the standard `llm/retry` / `llm/retry-started` pair, so that every client draws it and
+ * every build of the harness can load the log. The record's `policyKey` is the one field in it that belongs to the
+ * policy that wrote it, and so carries what the standard fields cannot say.
+ */
+
+/** First element of each of our policy keys; also the package's row id. */
+export const POLICY = 'llm-quota-retry'
+
+/** Why a wait was planned for the time it was planned for. Absent in a key means the plain interval. */
+export type WaitCause = 'interval' | 'hint' | 'second-try' | 'throttle' | 'limit' | 'shared' | 'ramp'
+
+const CAUSES: ReadonlySet<string> = new Set<WaitCause>([
+  'interval', 'hint', 'second-try', 'throttle', 'limit', 'shared', 'ramp',
+])
+
+/** What a policy key of ours says. */
+export type OurPolicy =
+  | { readonly kind: 'wait'; readonly intervalMs: number; readonly cause: WaitCause }
+  | { readonly kind: 'move'; readonly pool: string; readonly provider: string; readonly model: string }
+
+/**
+ * The policy key of a wait.
+ *
+ * @param intervalMs - the configured interval, in ms.
+ * @param cause - why the attempt is planned for its time.
+ */
+export function waitKey(intervalMs: number, cause: WaitCause = 'interval'): string {
+  return JSON.stringify(cause === 'interval' ? [POLICY, 'wait', intervalMs] : [POLICY, 'wait', intervalMs, cause])
+}
+
+/**
+ * The policy key of a move.
+ *
+ * @param pool - the pool that supplied the target.
+ * @param provider - provider of the target.
+ * @param model - model of the target.
+ */
+export function moveKey(pool: string, provider: string, model: string): string {
+  return JSON.stringify([POLICY, 'move', pool, provider, model])
+}
+
+/**
+ * Read a policy key. Total: the key of another policy, and one of ours that makes no sense, are both `undefined`.
+ *
+ * @param key - the `policyKey` of an `llm/retry` record.
+ */
+export function readPolicyKey(key: unknown): OurPolicy | undefined {
+  // Parsing is kept for keys that can be ours: other policies write theirs on every retry.
+  if (typeof key !== 'string' || !key.startsWith(`["${POLICY}",`)) return undefined
+  let parts: unknown
+  try {
+    parts = JSON.parse(key)
+  } catch {
+    return undefined
+  }
+  if (!Array.isArray(parts)) return undefined
+  const [, kind, first, second, third] = parts as unknown[]
+  if (kind === 'wait' && typeof first === 'number' && Number.isFinite(first) && first >= 0) {
+    const cause = typeof second === 'string' && CAUSES.has(second) ? second as WaitCause : 'interval'
+    return { kind: 'wait', intervalMs: first, cause }
+  }
+  if (kind === 'move' && typeof first === 'string' && typeof second === 'string' && typeof third === 'string') {
+    return { kind: 'move', pool: first, provider: second, model: third }
+  }
+  return undefined
+}

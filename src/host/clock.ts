@@ -1,0 +1,22 @@
+/** Time as the host half uses it; tests pass one of their own. */
+export interface Clock {
+  /** Epoch ms of the wall clock, which may step. */
+  now(): number
+  /**
+   * Run something once, later.
+   *
+   * @param run - what to run.
+   * @param delayMs - delay in ms.
+   * @returns a function that cancels it.
+   */
+  after(run: () => void, delayMs: number): () => void
+}
+
+/** The platform's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(run, delayMs) {
+    const timer = setTimeout(run, delayMs)
+    return () => { clearTimeout(timer) }
+  },
+}

@@ -1,0 +1,113 @@
+import type { Context } from '@deepseek-ai/cordis'
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { Session } from '@deepseek-ai/dsh-session'
+import type { Fact } from '../events/facts.ts'
+import { type ConfigInput, parseConfig } from '../policy/config.ts'
+import { projectionUnit } from '../projections/unit.ts'
+import { markOf } from '../reducers/marks.ts'
+import type { SessionState } from '../reducers/session.ts'
+import { transitions } from '../reducers/transitions.ts'
+import { Announcer } from './announce.ts'
+import { SessionBook } from './book.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { registerCommands } from './commands.ts'
+import { keepInnermost, registerProjection } from './harness.ts'
+import { attachStorage, Journal } from './journal-store.ts'
+import { Recovery } from './recovery.ts'
+import { Scheduler } from './scheduler.ts'
+import { createService } from './service.ts'
+import { SettingsWriter } from './settings.ts'
+import { Waits } from './waits.ts'
+import { type Warn, warnOnce } from './warn.ts'
+
+/** Cordis plugin name; also the row id. */
+export const name = 'llm-quota-retry'
+/** What every harness that runs agents has. Everything else is used where it is there. */
+export const inject = ['agents', 'sessions', 'llm']
+
+/** What tests pass in place of the platform. */
+export interface Internals {
+  readonly clock?: Clock
+}
+
+/** A new message brings a planned attempt forward, but not closer to the last refusal than this, in ms. */
+const MESSAGE_GAP_MS = 10_000
+
+/** Everything that a fact of a session sets in motion. */
+function onFact(journal: Journal, waits: Waits<Session>, announcer: Announcer) {
+  return (session: Session, fact: Fact, before: SessionState, after: SessionState): void => {
+    const found = transitions(before, after)
+    for (const transition of found) {
+      if (transition.type === 'left' && transition.entry.reason === 'disabled') waits.end(session, 'disabled')
+    }
+    indexWait(journal, session, before, after, fact.at)
+    if (fact.type === 'answered') liftMark(journal, fact.route?.provider ?? after.step.route?.provider, fact.at)
+    announcer.announce(session, found)
+  }
+}
+
+function indexWait(journal: Journal, session: Session, before: SessionState, after: SessionState, at: number): void {
+  const was = before.entries.open?.wait ?? null
+  const entry = after.entries.open
+  const is = entry?.wait ?? null
+  if (was === is) return
+  if (entry !== null && is !== null) {
+    journal.append({ type: 'sessionWaiting', session: session.id, at, nextAttemptAt: is.nextAttemptAt, provider: entry.provider })
+  } else if (was !== null) {
+    journal.append({ type: 'sessionReleased', session: session.id, at })
+  }
+}
+
+function liftMark(journal: Journal, provider: string | undefined, at: number): void {
+  if (provider === undefined || markOf(journal.state.marks, provider, at) === undefined) return
+  journal.append({ type: 'providerLifted', provider, at, by: 'answer' })
+}
+
+/** Never let what is ours break what is the harness's: a listener that fails is warned of once and passed over. */
+function guarded<A extends unknown[]>(warn: Warn, kind: string, run: (...args: A) => void): (...args: A) => void {
+  return (...args) => {
+    try {
+      run(...args)
+    } catch (error) {
+      warn(kind, `${kind} failed and was passed over: ${String(error)}`)
+    }
+  }
+}
+
+/**
+ * Activate the plugin.
+ *
+ * @param ctx - the row's context.
+ * @param input - the row's configuration.
+ * @param internals - what tests pass in place of the platform.
+ * @throws ConfigError for a configuration that cannot be used.
+ */
+export function apply(ctx: Context, input?: ConfigInput, internals: Internals = {}): void {
+  const config = parseConfig(input)
+  const clock = internals.clock ?? systemClock
+  const warn = warnOnce((message) => { ctx.logger.warn(message) })
+  const scheduler = new Scheduler(clock, (error) => { warn('alarm', `an alarm failed: ${String(error)}`) })
+  const waits = new Waits<Session>(scheduler)
+  const journal = new Journal(clock, warn)
+  const book = new SessionBook(onFact(journal, waits, new Announcer(ctx, warn)))
+  const settings = new SettingsWriter(ctx, config, book)
+  const recovery = new Recovery({ ctx, config, clock, book, waits, journal, warn })
+
+  ctx.on('session/event', guarded(warn, 'reading an event', (session: Session, event: unknown) => { book.observe(session, event) }))
+  ctx.on('agent/created', guarded(warn, 'inheriting settings', ({ agent }: { agent: Agent }) => { settings.inherit(agent) }))
+  ctx.on('agent/inbox/inserted', guarded(warn, 'reading a message', ({ agent, message }) => {
+    const wait = message.source.kind === 'user' ? book.of(agent.session).entries.open?.wait : undefined
+    if (wait) waits.bringForward(agent.session, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS))
+  }))
+  keepInnermost(ctx, 'agent/request-error', () => ctx.on('agent/request-error', recovery.listener))
+
+  registerProjection(ctx, projectionUnit(config))
+  registerCommands(ctx, { config, clock, book, waits, settings })
+  attachStorage(ctx, journal)
+  ctx.provide('llmQuotaRetry', createService({ config, book, waits, settings }))
+  ctx.effect(() => async () => {
+    await recovery.close()
+    scheduler.close()
+    await journal.close()
+  }, 'llm-quota-retry: end every wait')
+}

@@ -1,0 +1,129 @@
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { LlmFailure } from '@deepseek-ai/dsh-llm'
+import type { Session } from '@deepseek-ai/dsh-session'
+import type {} from '@deepseek-ai/dsh-session-projection/types'
+import type { Route } from '../events/route.ts'
+import type { QuotaRetryFacts } from '../projections/facts.ts'
+import type { RetrySnapshot } from '../projections/snapshot.ts'
+import type { LeaveReason } from '../reducers/entries.ts'
+
+/** `llm-quota-retry/entered`: a session ran out of allowance, and its first wait is armed. */
+export interface EnteredEvent {
+  readonly session: Session
+  /** The agent whose request failed. */
+  readonly agent: Agent | undefined
+  /** The failure that opened the entry. */
+  readonly failure: LlmFailure
+  readonly provider: string
+  readonly turn: number
+  readonly step: number
+  /** Epoch ms the entry opened. */
+  readonly enteredAt: number
+  /** Epoch ms of the first attempt. */
+  readonly nextAttemptAt: number
+  /** 1 on entry. */
+  readonly attempts: number
+  readonly pending: true
+  readonly retrying: true
+}
+
+/** `llm-quota-retry/failover`: a failed request is retried at once on another route of the session's pool. */
+export interface FailoverEvent {
+  readonly session: Session
+  readonly agent: Agent | undefined
+  /** The failure that triggered the move. */
+  readonly failure: LlmFailure
+  /** The route that failed. */
+  readonly from: Route
+  /** The route that the retry goes to. */
+  readonly to: Route
+  /** The pool that supplied it. */
+  readonly pool: string
+  /** Epoch ms of the decision. */
+  readonly at: number
+}
+
+/** `llm-quota-retry/left`: an entry ended. */
+export interface LeftEvent {
+  readonly session: Session
+  readonly reason: LeaveReason
+  /** Where the last failed request stood. */
+  readonly provider: string
+  readonly turn: number
+  readonly step: number
+  /** Epoch ms the entry opened. */
+  readonly enteredAt: number
+  /** Epoch ms the entry ended. */
+  readonly leftAt: number
+  /** `leftAt - enteredAt`, in ms. */
+  readonly durationMs: number
+  /** Waits planned during the entry. */
+  readonly attempts: number
+}
+
+/** The service `ctx.llmQuotaRetry`. */
+export interface QuotaRetryService {
+  /**
+   * Whether a session is out of allowance: it waits, or was cancelled in a wait and has had no answer since.
+   *
+   * @param session - a live session.
+   */
+  isRetrying(session: Session): boolean
+  /**
+   * The open entry of a session.
+   *
+   * @param session - a live session.
+   * @returns a frozen snapshot, or `undefined` when the session is not out of allowance.
+   */
+  stateOf(session: Session): RetrySnapshot | undefined
+  /**
+   * The settings of a session as they hold, and what it waits for: the value of the `quotaRetry` projection, also
+   * where the host has no projections.
+   *
+   * @param session - a live session.
+   */
+  facts(session: Session): QuotaRetryFacts
+  /**
+   * Set the switch of a session; recorded in its log like the command.
+   *
+   * @param session - a live session.
+   * @param enabled - on, off, or `null` for the deployment's default.
+   */
+  setEnabled(session: Session, enabled: boolean | null): void
+  /**
+   * Ask again now instead of at the planned time.
+   *
+   * @param session - a live session.
+   * @returns whether the session was waiting.
+   */
+  retryNow(session: Session): boolean
+}
+
+declare module '@deepseek-ai/cordis' {
+  interface Context {
+    llmQuotaRetry: QuotaRetryService
+  }
+  interface Events {
+    /**
+     * A session ran out of allowance, and its first wait is armed. Once per entry.
+     * @mode emit
+     */
+    'llm-quota-retry/entered'(payload: EnteredEvent): void
+    /**
+     * A failed request is retried at once on another route of the session's pool.
+     * @mode emit
+     */
+    'llm-quota-retry/failover'(payload: FailoverEvent): void
+    /**
+     * An entry ended. Once per entry.
+     * @mode emit
+     */
+    'llm-quota-retry/left'(payload: LeftEvent): void
+  }
+}
+
+declare module '@deepseek-ai/dsh-session-projection/types' {
+  interface SessionProjectionMap {
+    quotaRetry: QuotaRetryFacts
+  }
+}

@@ -1,0 +1,183 @@
+import { z } from 'zod'
+import { POOL_NAME, RESERVED_POOL_NAMES } from '../events/settings.ts'
+
+/** Longest delay that a timer of the platform, and a record of the harness, can hold, in ms (2^31 - 1). */
+export const MAX_DELAY_MS = 2_147_483_647
+
+const delay = (minimum = 1) => z
+  .number(`a number of milliseconds from ${minimum} to ${MAX_DELAY_MS}`)
+  .min(minimum, `a number of milliseconds from ${minimum} to ${MAX_DELAY_MS}`)
+  .max(MAX_DELAY_MS, `a number of milliseconds from ${minimum} to ${MAX_DELAY_MS}`)
+const text = (what: string) => z.string(what).trim().min(1, what)
+const flag = () => z.boolean('true or false')
+
+const RouteConfig = z.strictObject({
+  provider: text('a provider id as the harness has it'),
+  model: text('a model id of that provider'),
+  reasoningEffort: text('a reasoning effort of that model').optional(),
+}, 'a route {provider, model, reasoningEffort?}')
+
+const PoolConfig = z.strictObject({
+  routes: z.array(RouteConfig, 'a list of routes {provider, model, reasoningEffort?}')
+    .min(1, 'at least one route {provider, model, reasoningEffort?}'),
+}, 'a pool {routes: [...]}')
+
+const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+const BalanceConfig = z.strictObject({
+  provider: text('the provider that the script reports on'),
+  script: z.array(text('one argument of the command, as text'), 'a command as a list, never a shell line: [executable, argument, ...]')
+    .min(1, 'a command as a list, never a shell line: [executable, argument, ...]').optional(),
+  preset: text('the name of a script that ships with the plugin').optional(),
+  args: z.array(z.string('one argument, as text'), 'a list of further arguments for the preset').optional(),
+  apiKeyEnv: z.string('the name of a credential').regex(ENV_NAME, 'the name of a credential: letters, digits and _').optional(),
+  env: z.record(z.string().regex(ENV_NAME, 'a name of letters, digits and _'), z.string('a text'), 'a map from names to texts').optional(),
+  unit: text('what the reading counts, for a person: percent, usd, ...').optional(),
+  minimumRemaining: z.number('a number in the unit of the reading, 0 or more')
+    .min(0, 'a number in the unit of the reading, 0 or more').default(0),
+  refreshMs: delay(1_000).default(60_000),
+  timeoutMs: delay(100).default(5_000),
+}, 'a balance source {provider, script | preset, ...}')
+
+const ConfigSchema = z.strictObject({
+  longTermDelayMs: delay().default(3_600_000),
+  defaultEnabled: flag().default(true),
+  maxWaitMs: delay().optional(),
+  pools: z.record(z.string(), PoolConfig, 'a map from pool names to {routes: [...]}').default({}),
+  balances: z.array(BalanceConfig, 'a list of balance sources').default([]),
+  failOpen: flag().default(true),
+  exhaustedCooldownMs: delay().default(3_600_000),
+  beforeNativeRetries: flag().default(false),
+}, 'a map of settings')
+
+/** One route of a pool, as configured. */
+export type RouteConfig = z.infer<typeof RouteConfig>
+/** Where one provider's readings come from, as configured. */
+export type BalanceConfig = z.infer<typeof BalanceConfig>
+/** The row's configuration with every default filled in. */
+export type Config = z.infer<typeof ConfigSchema>
+/** The row's configuration as a person writes it. */
+export type ConfigInput = z.input<typeof ConfigSchema>
+
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  '': Object.keys(ConfigSchema.shape),
+  'pool': Object.keys(PoolConfig.shape),
+  'route': Object.keys(RouteConfig.shape),
+  'balance': Object.keys(BalanceConfig.shape),
+}
+
+const pathText = (path: readonly PropertyKey[]): string =>
+  path.map((part, index) => typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`).join('')
+
+function valueAt(config: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, part) =>
+    typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[part] : undefined, config)
+}
+
+/** A value as an error may show it: short, and never what stands under `env`, where people keep what they should not. */
+function shown(value: unknown, path: readonly PropertyKey[]): string {
+  if (path.includes('env')) return `a ${typeof value}`
+  if (value === undefined) return 'nothing'
+  if (typeof value === 'number') return String(value)
+  let json: string | undefined
+  try {
+    json = JSON.stringify(value)
+  } catch {
+    json = undefined
+  }
+  if (json === undefined) return `a ${typeof value}`
+  return json.length > 80 ? `${json.slice(0, 79)}…` : json
+}
+
+function allowedKeys(path: readonly PropertyKey[]): readonly string[] {
+  if (path.length === 0) return KEYS[''] ?? []
+  if (path[0] === 'balances') return KEYS['balance'] ?? []
+  return (path.length === 2 ? KEYS['pool'] : KEYS['route']) ?? []
+}
+
+function explain(issue: z.core.$ZodIssue, config: unknown): string {
+  if (issue.code === 'unrecognized_keys') {
+    const where = issue.path.length === 0 ? '' : `${pathText(issue.path)}.`
+    const keys = issue.keys.map(key => `"${where}${key}"`).join(', ')
+    return `unknown key ${keys}; allowed: ${allowedKeys(issue.path).join(', ')}`
+  }
+  const key = issue.path.length === 0 ? 'config' : `"${pathText(issue.path)}"`
+  return `${key} must be ${issue.message}, got ${shown(valueAt(config, issue.path), issue.path)}`
+}
+
+/** What the rules of single values cannot see: names that are taken, routes that repeat, sources that say two things. */
+function crossCheck(config: Config): string[] {
+  const problems: string[] = []
+  for (const [name, pool] of Object.entries(config.pools)) {
+    if (RESERVED_POOL_NAMES.includes(name)) {
+      problems.push(`"pools.${name}" must not be called "${name}", which /quota-pool answers itself; reserved: ${RESERVED_POOL_NAMES.join(', ')}`)
+    } else if (!POOL_NAME.test(name)) {
+      problems.push(`"pools" must name pools with lowercase letters, digits and hyphens, got ${shown(name, [])}`)
+    }
+    const seen = new Map<string, number>()
+    for (const [index, route] of pool.routes.entries()) {
+      const key = JSON.stringify([route.provider, route.model])
+      const first = seen.get(key)
+      if (first !== undefined) {
+        problems.push(`"pools.${name}.routes[${index}]" must be a route that the pool does not list yet, got ${route.provider}/${route.model} again (first at [${first}])`)
+      }
+      seen.set(key, first ?? index)
+    }
+  }
+  return [...problems, ...checkBalances(config)]
+}
+
+function checkBalances(config: Config): string[] {
+  const problems: string[] = []
+  const pooled = new Set(Object.values(config.pools).flatMap(pool => pool.routes.map(route => route.provider)))
+  const seen = new Map<string, number>()
+  for (const [index, { provider, script, preset, args }] of config.balances.entries()) {
+    const key = `balances[${index}]`
+    if (!pooled.has(provider)) {
+      problems.push(`"${key}.provider" must be a provider of some pool (${[...pooled].join(', ') || 'no pool is configured'}), got ${shown(provider, [])}`)
+    }
+    const first = seen.get(provider)
+    if (first !== undefined) {
+      problems.push(`"${key}.provider" must have one source only, got ${shown(provider, [])} again (first at balances[${first}])`)
+    }
+    seen.set(provider, first ?? index)
+    if ((script === undefined) === (preset === undefined)) {
+      problems.push(`"${key}" must have either a "script" or a "preset", got ${script === undefined ? 'neither' : 'both'}`)
+    }
+    if (args !== undefined && preset === undefined) {
+      problems.push(`"${key}.args" must stand beside a "preset"; a "script" lists its arguments itself`)
+    }
+  }
+  return problems
+}
+
+/** A configuration that cannot be used. Its message names every key that is wrong, its value and what is allowed. */
+export class ConfigError extends Error {
+  /** One sentence for each thing that is wrong. */
+  readonly problems: readonly string[]
+
+  /**
+   * @param problems - one sentence for each thing that is wrong.
+   */
+  constructor(problems: readonly string[]) {
+    super(`llm-quota-retry: ${problems.join('; ')}`)
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+/**
+ * Check a row's configuration and fill in the defaults. Keys and meanings are those of the README's table.
+ *
+ * @param input - what the row says; nothing at all is fine.
+ * @returns the configuration, frozen.
+ * @throws ConfigError with every problem at once: the key, its value and what is allowed.
+ */
+export function parseConfig(input: unknown): Config {
+  const given = input ?? {}
+  const parsed = ConfigSchema.safeParse(given)
+  if (!parsed.success) throw new ConfigError(parsed.error.issues.map(issue => explain(issue, given)))
+  const problems = crossCheck(parsed.data)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(parsed.data)
+}

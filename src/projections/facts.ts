@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import type { Config } from '../policy/config.ts'
+import { resolvePool, resolveSwitch } from '../policy/settings.ts'
+import type { Entry } from '../reducers/entries.ts'
+import type { SessionState } from '../reducers/session.ts'
+
+/** Longest refusal text on the wire, in UTF-16 units; the log has the whole. */
+const MAX_REASON = 500
+
+const LiveWait = z.object({
+  /** Epoch ms since which the session waits, in this turn. */
+  since: z.number(),
+  /** Epoch ms of the next attempt; `null` while an attempt runs or nothing is armed. */
+  nextAttemptAt: z.number().nullable(),
+  /** Whether a wait is armed right now. */
+  pending: z.boolean(),
+  /** Waits planned since the session ran out of allowance. */
+  attempts: z.number(),
+  provider: z.string(),
+  model: z.string().nullable(),
+  /** What the provider said, cut. */
+  reason: z.string(),
+})
+
+const Move = z.object({
+  from: z.object({ provider: z.string(), model: z.string() }).nullable(),
+  to: z.object({ provider: z.string(), model: z.string() }),
+  pool: z.string(),
+  /** Epoch ms of the decision. */
+  at: z.number(),
+  turn: z.number(),
+})
+
+/** The `quotaRetry` value: the settings as they hold, and what the session waits for. */
+export const QuotaRetryFacts = z.object({
+  /** Version of this shape; a reader that knows another leaves the value alone. */
+  version: z.literal(1),
+  enabled: z.boolean(),
+  defaultEnabled: z.boolean(),
+  source: z.enum(['default', 'session', 'inherited']),
+  pool: z.string().nullable(),
+  poolSource: z.enum(['default', 'session', 'inherited', 'off']),
+  pools: z.array(z.string()),
+  /** The open entry, or `null` while the session has allowance. */
+  wait: LiveWait.nullable(),
+  /** The last move of this session to another route of its pool, or `null`. */
+  lastMove: Move.nullable(),
+})
+
+/** The `quotaRetry` value. */
+export type QuotaRetryFacts = z.infer<typeof QuotaRetryFacts>
+/** What a session waits for. */
+export type LiveWait = z.infer<typeof LiveWait>
+
+function liveWait(entry: Entry): LiveWait {
+  const { message } = entry.failure
+  return {
+    since: entry.since,
+    nextAttemptAt: entry.wait?.nextAttemptAt ?? null,
+    pending: entry.wait !== null,
+    attempts: entry.attempts,
+    provider: entry.provider,
+    model: entry.model,
+    reason: message.length > MAX_REASON ? `${message.slice(0, MAX_REASON - 1)}…` : message,
+  }
+}
+
+/**
+ * What other plugins and the browser see of a session.
+ *
+ * @param state - the folded session.
+ * @param config - the deployment.
+ * @returns the value of the `quotaRetry` projection; plain JSON.
+ */
+export function quotaRetryFacts(state: SessionState, config: Pick<Config, 'defaultEnabled' | 'pools'>): QuotaRetryFacts {
+  const effective = resolveSwitch(state.settings, config)
+  const pool = resolvePool(state.settings, state.step.route, config)
+  const { open } = state.entries
+  const move = state.failovers.last
+  return {
+    version: 1,
+    enabled: effective.enabled,
+    defaultEnabled: config.defaultEnabled,
+    source: effective.source,
+    pool: pool.pool,
+    poolSource: pool.source,
+    pools: Object.keys(config.pools),
+    wait: open === null ? null : liveWait(open),
+    lastMove: move === null ? null : { from: move.from, to: move.to, pool: move.pool, at: move.at, turn: move.turn },
+  }
+}

@@ -1,0 +1,48 @@
+/** Times, durations and foreign text as a person reads them. Pure: the zone is the reader's, or passed in. */
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [86_400_000, 'd'], [3_600_000, 'h'], [60_000, 'min'], [1_000, 's'],
+]
+
+/**
+ * A duration in its two largest units.
+ *
+ * @param ms - the duration, in ms; a negative one reads as nothing.
+ * @returns for example `2 h 5 min`, `45 s`, `300 ms`.
+ */
+export function durationText(ms: number): string {
+  const left = Math.max(0, Math.round(ms))
+  if (left < 1_000) return `${left} ms`
+  const first = UNITS.findIndex(([size]) => left >= size)
+  const [size, unit] = UNITS[first] ?? [1_000, 's']
+  const whole = Math.floor(left / size)
+  const next = UNITS[first + 1]
+  const rest = next === undefined ? 0 : Math.floor((left - whole * size) / next[0])
+  return rest === 0 || next === undefined ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${next[1]}`
+}
+
+/**
+ * A point in time as a wall clock shows it.
+ *
+ * @param at - epoch ms.
+ * @param timeZone - an IANA zone; the host's own when absent.
+ * @returns `YYYY-MM-DD HH:MM:SS`, or the raw number for one that no calendar holds.
+ */
+export function clockText(at: number, timeZone?: string): string {
+  const date = new Date(at)
+  if (Number.isNaN(date.getTime())) return String(at)
+  return date.toLocaleString('sv-SE', timeZone === undefined ? {} : { timeZone })
+}
+
+/**
+ * Foreign text on one line: provider messages go to terminals and pages, where control characters would rewrite what
+ * stands above.
+ *
+ * @param value - any text.
+ * @param limit - longest result, in UTF-16 units.
+ */
+export function oneLine(value: string, limit: number): string {
+  // The text is cut first: a provider may send a megabyte.
+  const plain = value.slice(0, 4 * limit).replace(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g, ' ').trim()
+  return plain.length > limit ? `${plain.slice(0, limit - 1)}…` : plain
+}

@@ -1,0 +1,131 @@
+import { produce } from 'immer'
+import type { Fact, FactOf } from '../events/facts.ts'
+import { boundFailure, type Failure } from '../events/failure.ts'
+import type { WaitCause } from '../events/policy-key.ts'
+import type { StepState } from './step.ts'
+
+/** A wait that is armed: its record in the log has no pair yet, and its turn is open. */
+export interface Wait {
+  readonly retryId: string
+  readonly retry: number
+  /** Epoch ms of the record. */
+  readonly plannedAt: number
+  /** Epoch ms of the planned attempt. */
+  readonly nextAttemptAt: number
+  /** The configured interval, in ms. */
+  readonly intervalMs: number
+  readonly cause: WaitCause
+}
+
+/**
+ * The time in which a session is out of allowance: from the first wait to the next answer, across turns, cancels and
+ * restarts.
+ */
+export interface Entry {
+  /** Epoch ms of the first wait. */
+  readonly enteredAt: number
+  /** Waits planned since. */
+  readonly attempts: number
+  /** Where the last refused request stood. */
+  readonly provider: string
+  readonly model: string | null
+  readonly turn: number
+  readonly step: number
+  /** The last refusal; its text is bounded. */
+  readonly failure: Failure
+  /** Epoch ms of the first wait of the turn that waits now: what the person who watches calls "since". */
+  readonly since: number
+  /** Why the last wait was planned for its time; the next plan differs after a provider's own promise failed. */
+  readonly lastCause: WaitCause
+  /** The armed wait; `null` while an attempt runs, and after the turn was cancelled or ended. */
+  readonly wait: Wait | null
+}
+
+/** Why an entry ended. */
+export type LeaveReason = 'recovered' | 'disabled'
+
+/** An entry that is over. */
+export interface ClosedEntry extends Omit<Entry, 'wait' | 'since' | 'lastCause'> {
+  readonly leftAt: number
+  readonly reason: LeaveReason
+}
+
+/** The session's open entry, and the last one that closed. */
+export interface EntriesState {
+  readonly open: Entry | null
+  readonly lastClosed: ClosedEntry | null
+  /** Entries that closed so far. */
+  readonly closed: number
+}
+
+/** Never out of allowance. */
+export const initialEntries: EntriesState = { open: null, lastClosed: null, closed: 0 }
+
+function waitOf(fact: FactOf<'waitPlanned'>): Wait {
+  return {
+    retryId: fact.retryId,
+    retry: fact.retry,
+    plannedAt: fact.at,
+    nextAttemptAt: fact.at + fact.delayMs,
+    intervalMs: fact.intervalMs,
+    cause: fact.cause,
+  }
+}
+
+function planned(state: EntriesState, fact: FactOf<'waitPlanned'>, step: StepState): EntriesState {
+  const { open } = state
+  const sameTurn = open !== null && open.turn === fact.turn
+  const entry: Entry = {
+    enteredAt: open?.enteredAt ?? fact.at,
+    attempts: (open?.attempts ?? 0) + 1,
+    provider: fact.provider,
+    model: step.route?.provider === fact.provider ? step.route.model : null,
+    turn: fact.turn,
+    step: fact.step,
+    failure: boundFailure(fact.failure),
+    since: sameTurn ? open.since : fact.at,
+    lastCause: fact.cause,
+    wait: waitOf(fact),
+  }
+  return { ...state, open: entry }
+}
+
+function close(state: EntriesState, reason: LeaveReason, at: number): EntriesState {
+  if (state.open === null) return state
+  const { wait: _wait, since: _since, lastCause: _lastCause, ...entry } = state.open
+  return { open: null, lastClosed: { ...entry, reason, leftAt: at }, closed: state.closed + 1 }
+}
+
+const disarm = (state: EntriesState): EntriesState =>
+  state.open === null || state.open.wait === null
+    ? state
+    : produce(state, (draft) => { if (draft.open !== null) draft.open.wait = null })
+
+/**
+ * Fold one fact into the entries.
+ *
+ * @param state - the entries so far.
+ * @param fact - what happened.
+ * @param step - where the session's loop stood before the fact; it knows the model that a refusal does not name.
+ * @param switchedOff - whether the fact turned the session's switch off.
+ * @returns the entries now; the same reference when the fact does not concern them.
+ */
+export function evolveEntries(state: EntriesState, fact: Fact, step: StepState, switchedOff: boolean): EntriesState {
+  switch (fact.type) {
+    case 'waitPlanned':
+      return planned(state, fact, step)
+    case 'attemptStarted':
+      return state.open?.wait?.retryId === fact.retryId && state.open.wait.retry === fact.retry ? disarm(state) : state
+    case 'turnStarted':
+    case 'turnEnded':
+    case 'seedEnded':
+      // Cancelling ends the wait and keeps the entry: the allowance is as spent as it was.
+      return disarm(state)
+    case 'answered':
+      return close(state, 'recovered', fact.at)
+    case 'commandSettled':
+      return switchedOff ? close(state, 'disabled', fact.at) : state
+    default:
+      return state
+  }
+}

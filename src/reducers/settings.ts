@@ -1,0 +1,63 @@
+import type { Fact } from '../events/facts.ts'
+import type { PoolChoice, RetryChoice, SettingChange } from '../events/settings.ts'
+
+/** Where a stated setting came from: the session itself, or the nearest ancestor, taken over once at its start. */
+export type SettingSource = 'session' | 'inherited'
+
+/** A setting that the session states. */
+export interface Stated<T> {
+  readonly value: T
+  readonly source: SettingSource
+  /** Epoch ms of the command. */
+  readonly at: number
+}
+
+/** The settings that the session's own log states; `null` means the deployment's default. */
+export interface SettingsState {
+  readonly retry: Stated<Exclude<RetryChoice, 'default'>> | null
+  /** `off`, or the name of a pool (which the configuration may have lost since). */
+  readonly pool: Stated<PoolChoice> | null
+  /** Whether any setting command took effect since the session's own history began: a child inherits only once. */
+  readonly touched: boolean
+  /** Commands that ran and are not settled; a command that fails changes nothing. */
+  readonly open: Readonly<Record<string, SettingChange>>
+}
+
+/** No setting stated. */
+export const initialSettings: SettingsState = { retry: null, pool: null, touched: false, open: {} }
+
+function apply(state: SettingsState, change: SettingChange, at: number): SettingsState {
+  const source: SettingSource = change.inherited ? 'inherited' : 'session'
+  if (change.setting === 'retry') {
+    return { ...state, touched: true, retry: change.value === 'default' ? null : { value: change.value, source, at } }
+  }
+  return { ...state, touched: true, pool: change.value === 'default' ? null : { value: change.value, source, at } }
+}
+
+function settle(state: SettingsState, commandId: string, ok: boolean, at: number): SettingsState {
+  // Every command of the harness settles with this event: only ours were opened.
+  if (!Object.hasOwn(state.open, commandId)) return state
+  const { [commandId]: change, ...open } = state.open
+  return ok && change !== undefined ? apply({ ...state, open }, change, at) : { ...state, open }
+}
+
+/**
+ * Fold one fact into the settings.
+ *
+ * @param state - the settings so far.
+ * @param fact - what happened.
+ * @returns the settings now; the same reference when the fact does not concern them.
+ */
+export function evolveSettings(state: SettingsState, fact: Fact): SettingsState {
+  switch (fact.type) {
+    case 'settingRequested':
+      return { ...state, open: { ...state.open, [fact.commandId]: fact.change } }
+    case 'commandSettled':
+      return settle(state, fact.commandId, fact.ok, fact.at)
+    case 'seedEnded':
+      // A command that the process did not live to settle never will be.
+      return Object.keys(state.open).length === 0 ? state : { ...state, open: {} }
+    default:
+      return state
+  }
+}

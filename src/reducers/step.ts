@@ -1,0 +1,83 @@
+import { produce } from 'immer'
+import type { Fact } from '../events/facts.ts'
+import { type Route, sameRoute } from '../events/route.ts'
+
+/** A chain of planned retries: one policy, one provider, one step. */
+export interface Chain {
+  readonly retryId: string
+  /** Number of the last planned retry, from 1. */
+  readonly retry: number
+}
+
+/** Where the session's loop stands, and on which route. */
+export interface StepState {
+  /** The open turn, or `null` between turns. */
+  readonly turn: number | null
+  /** The open step of the turn, or `null` between steps. */
+  readonly step: number | null
+  /** The route of the last request, as logged. */
+  readonly route: Route | null
+  readonly reasoningEffort: string | null
+  /** The planned retries of the open step by `provider` and `policyKey`; their numbers must go on without a gap. */
+  readonly chains: Readonly<Record<string, Chain>>
+  /** Routes that refused a request of this step since it began or since its last wait: not to be asked again without one. */
+  readonly refused: readonly Route[]
+}
+
+/** Nothing open, no route used. */
+export const initialStep: StepState = { turn: null, step: null, route: null, reasoningEffort: null, chains: {}, refused: [] }
+
+/**
+ * Key of a chain in {@link StepState.chains}.
+ *
+ * @param provider - provider of the failed request.
+ * @param policyKey - the policy's key.
+ */
+export const chainKey = (provider: string, policyKey: string): string => JSON.stringify([provider, policyKey])
+
+const closed = (state: StepState): StepState =>
+  state.turn === null && state.step === null && state.refused.length === 0 && Object.keys(state.chains).length === 0
+    ? state
+    : { ...state, turn: null, step: null, chains: {}, refused: [] }
+
+/**
+ * Fold one fact into the place of the session's loop.
+ *
+ * @param state - the place so far.
+ * @param fact - what happened.
+ * @returns the place now; the same reference when the fact does not concern it.
+ */
+export function evolveStep(state: StepState, fact: Fact): StepState {
+  switch (fact.type) {
+    case 'turnStarted':
+      return { ...state, turn: fact.turn, step: null, chains: {}, refused: [] }
+    case 'stepStarted':
+      return { ...state, turn: fact.turn, step: fact.step, chains: {}, refused: [] }
+    case 'stepEnded':
+      return { ...state, step: null, chains: {}, refused: [] }
+    case 'turnEnded':
+    case 'seedEnded':
+      return closed(state)
+    case 'routed':
+      return { ...state, route: fact.route, reasoningEffort: fact.reasoningEffort ?? null }
+    case 'requestFailed': {
+      const { route } = state
+      return route === null || state.refused.some(refused => sameRoute(refused, route))
+        ? state
+        : { ...state, refused: [...state.refused, route] }
+    }
+    case 'waitPlanned':
+      return produce(state, (draft) => {
+        draft.chains[chainKey(fact.provider, fact.policyKey)] = { retryId: fact.retryId, retry: fact.retry }
+        // A wait opens a new round: after it every route may be asked once more.
+        draft.refused = []
+      })
+    case 'movePlanned':
+    case 'otherRetryPlanned':
+      return produce(state, (draft) => {
+        draft.chains[chainKey(fact.provider, fact.policyKey)] = { retryId: fact.retryId, retry: fact.retry }
+      })
+    default:
+      return state
+  }
+}
