@@ -1,0 +1,16 @@
+/** The main job on the real pinned host: no key, no network, nothing left behind. */
+import { sceneWait } from './scene-wait.ts'
+import { DemoFailure } from './support/checks.ts'
+
+const say = (line: string): void => { console.log(line) }
+
+try {
+  say('A real dsh, loopback providers, and this plugin. It takes about half a minute.\n')
+  await sceneWait(say)
+  say('\nThe demo passed.')
+} catch (error) {
+  console.error(error instanceof DemoFailure
+    ? `\nThe demo failed: ${error.message}`
+    : `\nThe demo broke, which is a bug of the demo or of this checkout: ${error instanceof Error ? error.stack : String(error)}`)
+  process.exitCode = 1
+}
