@@ -21,7 +21,7 @@ export async function sceneWait(say: (line: string) => void): Promise<void> {
   const provider = await startProvider({
     name: 'provider-a',
     answer: (_request, index) => index < 2
-      ? { kind: 'refuse', ...refusals.insufficientBalance }
+      ? refusals.insufficientBalance
       : { kind: 'answer', text: ANSWER },
   })
   stack.defer(() => provider.close())
@@ -35,7 +35,10 @@ export async function sceneWait(say: (line: string) => void): Promise<void> {
   stack.defer(() => home.dispose())
   say(`  the plugin is installed into a throw-away home, its hourly interval shortened to ${INTERVAL_MS} ms`)
   say('  running: dsh --profile headless "say hello"')
-  const run = await runHeadless(home, 'say hello', { timeoutMs: 60_000 })
+  const run = await runHeadless(home, 'say hello', {
+    timeoutMs: 60_000,
+    onStderr: (text) => { for (const line of text.trimEnd().split('\n')) say(`    dsh: ${line}`) },
+  })
   expectThat(run.code === 0, `dsh ended with code ${run.code} instead of 0. It said:\n${run.stderr || run.stdout}`)
   expectThat(run.stdout.includes(ANSWER), `dsh ended well but printed no answer. It said:\n${run.stdout}`)
   say(`  dsh answered after ${Math.round(run.durationMs / 100) / 10} s: "${ANSWER}"`)

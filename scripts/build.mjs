@@ -1,6 +1,6 @@
 // Builds lib/ from src/: ESM with types. A linked checkout is loaded from lib/, so this also runs at every install.
 import { spawnSync } from 'node:child_process'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -12,6 +12,13 @@ if (!existsSync(tsc)) {
   console.error('dsh-llm-quota-retry: TypeScript is missing, so lib/ cannot be built; run the install of this checkout again.')
   process.exit(1)
 }
-rmSync(join(root, 'lib'), { recursive: true, force: true })
-const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { cwd: root, stdio: 'inherit' })
+// Built aside and swapped in: a host that loads a linked checkout meanwhile finds the old lib/ or the new one.
+const lib = join(root, 'lib')
+const next = join(root, `lib.next-${process.pid}`)
+const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', next], { cwd: root, stdio: 'inherit' })
+if (status === 0) {
+  rmSync(lib, { recursive: true, force: true })
+  renameSync(next, lib)
+}
+rmSync(next, { recursive: true, force: true })
 process.exit(status ?? 1)

@@ -2,7 +2,8 @@
 // is missing, then runs the command with the checkout's own Node 24 and tools first on the PATH.
 //
 //   node scripts/run.mjs <tool> [arguments]     a tool of node_modules/.bin
-//   node scripts/run.mjs test [arguments]       type check, lint and every test
+//   node scripts/run.mjs test [arguments]       type check, lint and every test, or the named tests
+//   node scripts/run.mjs demo                   the demo on a real dsh
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -39,14 +40,14 @@ if (!installed()) {
 
 const env = { ...clean, PATH: `${bin}${delimiter}${process.env.PATH ?? ''}`, DSH_TELEMETRY_DISABLED: '1' }
 const [tool = '', ...args] = process.argv.slice(2)
-if (tool === 'test') {
-  const steps = args.length > 0
+const build = ['node', 'scripts/build.mjs']
+const tasks = {
+  test: args.length > 0
     ? [['vitest', 'run', ...args]]
-    : [['node', 'scripts/build.mjs'], ['tsc', '-p', 'tsconfig.json'], ['eslint', '--max-warnings', '0', '.'], ['vitest', 'run']]
-  for (const [command, ...rest] of steps) {
-    const status = run(join(bin, command), rest, env)
-    if (status !== 0) process.exit(status)
-  }
-} else {
-  process.exit(run(join(bin, tool), args, env))
+    : [build, ['tsc', '-p', 'tsconfig.json'], ['eslint', '--max-warnings', '0', '.'], ['vitest', 'run']],
+  demo: [build, ['node', 'demo/demo.ts', ...args]],
+}
+for (const [command, ...rest] of tasks[tool] ?? [[tool, ...args]]) {
+  const status = run(join(bin, command), rest, env)
+  if (status !== 0) process.exit(status)
 }

@@ -18,6 +18,14 @@ const isRecord = (value: unknown): value is Raw =>
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
 const isText = (value: unknown): value is string => typeof value === 'string' && value.length > 0
 
+/** Farthest point in time that a calendar holds, in ms. Sums of times beyond it would soon be no JSON numbers at all. */
+const MAX_TIME = 8.64e15
+/** Longest delay that the harness allows in a record, in ms (2^31 - 1). */
+const MAX_DELAY = 2_147_483_647
+
+const isTime = (value: unknown): value is number => isNumber(value) && Math.abs(value) <= MAX_TIME
+const delayOf = (value: unknown): number => isNumber(value) ? Math.min(Math.max(0, value), MAX_DELAY) : 0
+
 const inStep = (data: Raw): InStep | undefined =>
   isNumber(data['turn']) && isNumber(data['step']) ? { turn: data['turn'], step: data['step'] } : undefined
 
@@ -60,7 +68,7 @@ function plannedRetry(data: Raw): PlannedRetry | undefined {
     retry: data['retry'],
     provider: data['provider'],
     policyKey: data['policyKey'],
-    delayMs: isNumber(data['delayMs']) && data['delayMs'] >= 0 ? data['delayMs'] : 0,
+    delayMs: delayOf(data['delayMs']),
     failure: readFailure(data['failure']),
   }
 }
@@ -144,7 +152,7 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
 ])
 
 function sessionOpened(event: Raw): Fact | undefined {
-  if (!isText(event['id']) || !isNumber(event['createdAt'])) return undefined
+  if (!isText(event['id']) || !isTime(event['createdAt'])) return undefined
   return {
     type: 'sessionOpened',
     id: event['id'],
@@ -171,7 +179,7 @@ export function decodeEvent(event: unknown): Fact | undefined {
   if (type === 'session') return sessionOpened(event)
   const decode = typeof type === 'string' ? DECODERS.get(type) : undefined
   if (decode === undefined || !isRecord(event['data'])) return undefined
-  const at: At = { at: isNumber(event['time']) ? event['time'] : 0, seq: isNumber(event['seq']) ? event['seq'] : -1 }
+  const at: At = { at: isTime(event['time']) ? event['time'] : 0, seq: isNumber(event['seq']) ? event['seq'] : -1 }
   return decode(event['data'], at)
 }
 

@@ -48,15 +48,25 @@ export function readFailure(value: unknown): Failure {
 export const MAX_FAILURE_TEXT = 2_000
 
 /**
+ * Foreign text cut to a length, with a sign that something is missing and without half a character at its end.
+ *
+ * @param value - any text.
+ * @param limit - longest result, in UTF-16 units.
+ */
+export function cutText(value: string, limit: number): string {
+  if (value.length <= limit) return value
+  const cut = value.slice(0, limit - 1)
+  const last = cut.charCodeAt(cut.length - 1)
+  return `${last >= 0xD800 && last <= 0xDBFF ? cut.slice(0, -1) : cut}…`
+}
+
+/**
  * The same failure with a bounded text, for state and journal.
  *
  * @param failure - the failure as the log has it.
  * @returns the failure, its message cut at {@link MAX_FAILURE_TEXT} without splitting a surrogate pair.
  */
 export function boundFailure(failure: Failure): Failure {
-  if (failure.message.length <= MAX_FAILURE_TEXT) return failure
-  const cut = failure.message.slice(0, MAX_FAILURE_TEXT - 1)
-  const last = cut.charCodeAt(cut.length - 1)
-  const whole = last >= 0xD800 && last <= 0xDBFF ? cut.slice(0, -1) : cut
-  return { ...failure, message: `${whole}…` }
+  const message = cutText(failure.message, MAX_FAILURE_TEXT)
+  return message === failure.message ? failure : { ...failure, message }
 }

@@ -5,7 +5,8 @@ import { z } from 'zod'
  * event with its own time; state is folded from records and never stored.
  */
 
-const name = z.string().min(1).max(500)
+// The one string that is no safe key of a plain object.
+const name = z.string().min(1).max(500).refine(value => value !== '__proto__')
 const epochMs = z.number().nonnegative()
 
 /** A provider refused a request because its allowance is spent. */

@@ -42,6 +42,8 @@ export function moveKey(pool: string, provider: string, model: string): string {
   return JSON.stringify([POLICY, 'move', pool, provider, model])
 }
 
+const isName = (value: unknown): value is string => typeof value === 'string' && value.length > 0
+
 /**
  * Read a policy key. Total: the key of another policy, and one of ours that makes no sense, are both `undefined`.
  *
@@ -62,7 +64,7 @@ export function readPolicyKey(key: unknown): OurPolicy | undefined {
     const cause = typeof second === 'string' && CAUSES.has(second) ? second as WaitCause : 'interval'
     return { kind: 'wait', intervalMs: first, cause }
   }
-  if (kind === 'move' && typeof first === 'string' && typeof second === 'string' && typeof third === 'string') {
+  if (kind === 'move' && isName(first) && isName(second) && isName(third)) {
     return { kind: 'move', pool: first, provider: second, model: third }
   }
   return undefined

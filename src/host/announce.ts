@@ -7,7 +7,7 @@ import type { Failover } from '../reducers/failovers.ts'
 import type { Transition } from '../reducers/transitions.ts'
 import { agentOf } from './harness.ts'
 import type { EnteredEvent, FailoverEvent, LeftEvent } from './types.ts'
-import type { Warn } from './warn.ts'
+import type { Warn } from './voice.ts'
 
 const asLlmFailure = (failure: Failure): LlmFailure => failure as LlmFailure
 

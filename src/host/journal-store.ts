@@ -1,9 +1,11 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { z } from 'zod'
-import type { JournalRecord } from '../events/journal.ts'
-import { evolveJournal, foldJournal, initialJournal, type JournalState, pruneJournal } from '../reducers/journal.ts'
+import { type JournalRecord, readJournalRecord } from '../events/journal.ts'
+import { liveRecords } from '../reducers/journal.ts'
+import { evolveMarks, initialMarks, type MarksState } from '../reducers/marks.ts'
+import { foldWaiting, type WaitingState } from '../reducers/waiting.ts'
 import type { Clock } from './clock.ts'
-import type { Warn } from './warn.ts'
+import type { Warn } from './voice.ts'
 
 /** Name of the storage domain. */
 export const DOMAIN = 'llm_quota_retry'
@@ -45,8 +47,17 @@ interface DomainFacility {
   open(spec: unknown): Promise<OpenDomain>
 }
 
+/** Records kept before they are pruned where nothing stores them. */
+const UNSTORED_LIMIT = 5_000
+
 /** How long an unload waits for the last write, in ms; a medium that hangs must not hang the host. */
 const CLOSE_TIMEOUT_MS = 2_000
+
+/** What one shelf holds: records of ours, and what a later version or a damaged file put there, kept as it is. */
+interface Contents {
+  records: JournalRecord[]
+  foreign: unknown[]
+}
 
 /**
  * The journal: folded in memory at once, stored behind the request path where the host has storage.
@@ -55,13 +66,16 @@ const CLOSE_TIMEOUT_MS = 2_000
  * once; the records stay, and the next append tries again.
  */
 export class Journal {
-  private folded: JournalState = initialJournal
-  private readonly shelves = new Map<Shelf, unknown[]>(SHELVES.map(shelf => [shelf, []]))
+  private folded: MarksState = initialMarks
+  private readonly shelves = new Map<Shelf, Contents>(SHELVES.map(shelf => [shelf, { records: [], foreign: [] }]))
   private readonly dirty = new Set<Shelf>()
+  /** Epoch ms of the last answer of each provider: storage may open after the first answers came. */
+  private readonly answeredAt = new Map<string, number>()
   private readonly clock: Clock
   private readonly warn: Warn
   private domain: OpenDomain | undefined
   private table: Table | undefined
+  private loaded = false
   private writing: Promise<void> | undefined
 
   /**
@@ -73,9 +87,14 @@ export class Journal {
     this.warn = warn
   }
 
-  /** The folded journal. */
-  get state(): JournalState {
+  /** The folded marks of providers. */
+  get marks(): MarksState {
     return this.folded
+  }
+
+  /** The sessions that hold a wait, folded anew at each call. */
+  waiting(): WaitingState {
+    return foldWaiting(this.contents('waiting').records)
   }
 
   /**
@@ -85,12 +104,26 @@ export class Journal {
    */
   append(...records: readonly JournalRecord[]): void {
     for (const record of records) {
-      this.folded = evolveJournal(this.folded, record)
+      this.folded = evolveMarks(this.folded, record)
       const shelf = shelfOf(record)
-      this.shelves.get(shelf)?.push(record)
+      const contents = this.contents(shelf)
+      contents.records.push(record)
+      // A write prunes what it stores; without storage nothing else would.
+      if (this.table === undefined && contents.records.length > UNSTORED_LIMIT) contents.records = liveRecords(contents.records)
       this.dirty.add(shelf)
     }
     this.write()
+  }
+
+  /**
+   * Note that a provider answered, which ends its mark.
+   *
+   * @param provider - the provider.
+   * @param at - epoch ms of the answer.
+   */
+  answered(provider: string, at: number): void {
+    this.answeredAt.set(provider, at)
+    if (Object.hasOwn(this.folded, provider)) this.append({ type: 'providerLifted', provider, at, by: 'answer' })
   }
 
   /**
@@ -102,13 +135,12 @@ export class Journal {
     try {
       this.domain = await facility.open({ name: DOMAIN, version: 0, tables: { journal: { valueSchema: Stored } } })
       const table = this.domain.table('journal')
-      for (const shelf of SHELVES) {
-        const local = this.shelves.get(shelf) ?? []
-        const stored = table.get(shelf)?.records ?? []
-        this.shelves.set(shelf, [...stored, ...local])
-      }
-      this.folded = foldJournal(SHELVES.flatMap(shelf => this.shelves.get(shelf) ?? []))
+      // Storage that was loaded anew under a running host holds nothing that is not here already.
+      if (!this.loaded) for (const shelf of SHELVES) this.load(shelf, table.get(shelf)?.records ?? [])
+      this.loaded = true
+      this.folded = this.contents('marks').records.reduce(evolveMarks, initialMarks)
       this.table = table
+      for (const [provider, at] of this.answeredAt) this.answered(provider, at)
       this.write()
     } catch (error) {
       this.warn('storage-open', `the journal cannot be read (${codeOf(error)}), so marks of providers are lost at a restart; `
@@ -117,28 +149,40 @@ export class Journal {
   }
 
   /** Store what is not stored yet, wait for it a little, and let go of the domain. */
-  async close(): Promise<void> {
-    if (this.domain === undefined) return
+  async detach(): Promise<void> {
+    const { domain } = this
+    if (domain === undefined) return
+    this.domain = undefined
     let cancel = (): void => {}
     const timeout = new Promise<void>((resolve) => { cancel = this.clock.after(resolve, CLOSE_TIMEOUT_MS) })
-    await Promise.race([this.settle(), timeout])
+    const stored = async (): Promise<void> => {
+      while (this.writing !== undefined) await this.writing
+      this.table = undefined
+      await domain.close()
+    }
+    await Promise.race([stored().catch(() => {}), timeout])
     cancel()
     this.table = undefined
-  }
-
-  /** Resolves when nothing is left to store. */
-  async settled(): Promise<void> {
-    while (this.writing !== undefined) await this.writing
-  }
-
-  private async settle(): Promise<void> {
-    await this.settled()
-    await this.domain?.close()
   }
 
   private write(): void {
     if (this.table === undefined || this.writing !== undefined || this.dirty.size === 0) return
     this.writing = this.drain(this.table).finally(() => { this.writing = undefined })
+  }
+
+  private contents(shelf: Shelf): Contents {
+    const contents = this.shelves.get(shelf) ?? { records: [], foreign: [] }
+    this.shelves.set(shelf, contents)
+    return contents
+  }
+
+  private load(shelf: Shelf, stored: readonly unknown[]): void {
+    const local = this.contents(shelf)
+    const read = stored.map(value => ({ value, record: readJournalRecord(value) }))
+    this.shelves.set(shelf, {
+      records: [...read.map(({ record }) => record).filter(record => record !== undefined), ...local.records],
+      foreign: read.filter(({ record }) => record === undefined).map(({ value }) => value),
+    })
   }
 
   private async drain(table: Table): Promise<void> {
@@ -147,10 +191,10 @@ export class Journal {
     while (this.dirty.size > 0) {
       for (const shelf of [...this.dirty]) {
         this.dirty.delete(shelf)
-        const records = pruneJournal(this.shelves.get(shelf) ?? [])
-        this.shelves.set(shelf, records)
+        const contents = this.contents(shelf)
+        contents.records = liveRecords(contents.records)
         try {
-          await table.put(shelf, { records: [...records] })
+          await table.put(shelf, { records: [...contents.foreign, ...contents.records] })
         } catch (error) {
           this.dirty.add(shelf)
           this.warn('storage-write', `the journal cannot be written (${codeOf(error)}), so marks of providers may be lost at a restart; everything else works, and the next change tries again.`)
@@ -176,6 +220,11 @@ function codeOf(error: unknown): string {
 export function attachStorage(ctx: Context, journal: Journal): void {
   ctx.inject(['storageDomain' as never], (inner: Context) => {
     const facility = (inner as unknown as { get(name: string): unknown }).get('storageDomain') as DomainFacility
-    void journal.attach(facility)
+    const attached = journal.attach(facility)
+    // Stored values that are queued when the storage goes away are refused, so ours are waited for before.
+    inner.effect(() => async () => {
+      await attached
+      await journal.detach()
+    }, 'llm-quota-retry: let go of the journal')
   })
 }

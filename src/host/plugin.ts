@@ -4,7 +4,6 @@ import type { Session } from '@deepseek-ai/dsh-session'
 import type { Fact } from '../events/facts.ts'
 import { type ConfigInput, parseConfig } from '../policy/config.ts'
 import { projectionUnit } from '../projections/unit.ts'
-import { markOf } from '../reducers/marks.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { transitions } from '../reducers/transitions.ts'
 import { Announcer } from './announce.ts'
@@ -18,7 +17,7 @@ import { Scheduler } from './scheduler.ts'
 import { createService } from './service.ts'
 import { SettingsWriter } from './settings.ts'
 import { Waits } from './waits.ts'
-import { type Warn, warnOnce } from './warn.ts'
+import { createVoice, type Sink, type Warn } from './voice.ts'
 
 /** Cordis plugin name; also the row id. */
 export const name = 'llm-quota-retry'
@@ -28,6 +27,8 @@ export const inject = ['agents', 'sessions', 'llm']
 /** What tests pass in place of the platform. */
 export interface Internals {
   readonly clock?: Clock
+  /** Takes the lines that would go to the terminal. */
+  readonly sink?: Sink
 }
 
 /** A new message brings a planned attempt forward, but not closer to the last refusal than this, in ms. */
@@ -41,7 +42,8 @@ function onFact(journal: Journal, waits: Waits<Session>, announcer: Announcer) {
       if (transition.type === 'left' && transition.entry.reason === 'disabled') waits.end(session, 'disabled')
     }
     indexWait(journal, session, before, after, fact.at)
-    if (fact.type === 'answered') liftMark(journal, fact.route?.provider ?? after.step.route?.provider, fact.at)
+    const answering = fact.type === 'answered' ? fact.route?.provider ?? after.step.route?.provider : undefined
+    if (answering !== undefined) journal.answered(answering, fact.at)
     announcer.announce(session, found)
   }
 }
@@ -56,11 +58,6 @@ function indexWait(journal: Journal, session: Session, before: SessionState, aft
   } else if (was !== null) {
     journal.append({ type: 'sessionReleased', session: session.id, at })
   }
-}
-
-function liftMark(journal: Journal, provider: string | undefined, at: number): void {
-  if (provider === undefined || markOf(journal.state.marks, provider, at) === undefined) return
-  journal.append({ type: 'providerLifted', provider, at, by: 'answer' })
 }
 
 /** Never let what is ours break what is the harness's: a listener that fails is warned of once and passed over. */
@@ -85,13 +82,14 @@ function guarded<A extends unknown[]>(warn: Warn, kind: string, run: (...args: A
 export function apply(ctx: Context, input?: ConfigInput, internals: Internals = {}): void {
   const config = parseConfig(input)
   const clock = internals.clock ?? systemClock
-  const warn = warnOnce((message) => { ctx.logger.warn(message) })
+  const voice = createVoice(ctx, internals.sink)
+  const { warn } = voice
   const scheduler = new Scheduler(clock, (error) => { warn('alarm', `an alarm failed: ${String(error)}`) })
   const waits = new Waits<Session>(scheduler)
   const journal = new Journal(clock, warn)
   const book = new SessionBook(onFact(journal, waits, new Announcer(ctx, warn)))
   const settings = new SettingsWriter(ctx, config, book)
-  const recovery = new Recovery({ ctx, config, clock, book, waits, journal, warn })
+  const recovery = new Recovery({ config, clock, book, waits, journal, voice })
 
   ctx.on('session/event', guarded(warn, 'reading an event', (session: Session, event: unknown) => { book.observe(session, event) }))
   ctx.on('agent/created', guarded(warn, 'inheriting settings', ({ agent }: { agent: Agent }) => { settings.inherit(agent) }))
@@ -108,6 +106,5 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   ctx.effect(() => async () => {
     await recovery.close()
     scheduler.close()
-    await journal.close()
   }, 'llm-quota-retry: end every wait')
 }

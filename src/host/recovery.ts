@@ -1,4 +1,4 @@
-import type { Context, Events } from '@deepseek-ai/cordis'
+import type { Events } from '@deepseek-ai/cordis'
 import type { RequestErrorAction } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { readFailure } from '../events/failure.ts'
@@ -6,26 +6,25 @@ import { waitKey } from '../events/policy-key.ts'
 import type { Classification } from '../policy/classify.ts'
 import type { Config } from '../policy/config.ts'
 import { type Response, respond } from '../policy/respond.ts'
-import { clockText, durationText } from '../projections/text.ts'
+import { clockText, durationText, oneLine } from '../projections/text.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
 import type { Journal } from './journal-store.ts'
 import { recordPlanned, recordStarted } from './records.ts'
 import type { Waits } from './waits.ts'
-import type { Warn } from './warn.ts'
+import type { Voice } from './voice.ts'
 
 type RequestError = Parameters<Events['agent/request-error']>[0]
 type Next = () => Promise<RequestErrorAction>
 
 /** What the recovery works with. */
 export interface RecoveryParts {
-  readonly ctx: Context
   readonly config: Config
   readonly clock: Clock
   readonly book: SessionBook
   readonly waits: Waits<Session>
   readonly journal: Journal
-  readonly warn: Warn
+  readonly voice: Voice
 }
 
 /** Answers failed requests: reads the folded state, asks the policy, records, waits. */
@@ -69,7 +68,7 @@ export class Recovery {
       retry = await this.recover(payload)
     } catch (error) {
       // A listener that throws would lose the failure: the turn would end with ours instead.
-      this.parts.warn('recovery', `a failed request could not be handled and is left to the harness: ${String(error)}`)
+      this.parts.voice.warn('recovery', `a failed request could not be handled and is left to the harness: ${String(error)}`)
       retry = false
     }
     return retry ? { kind: 'retry' } : next()
@@ -125,8 +124,8 @@ export class Recovery {
 
   /** One line for each wait: a headless run has nothing else that says why it stands still. */
   private say(session: Session, provider: string, plan: Extract<Response, { kind: 'wait' }>, deadline: number): void {
-    const hint = plan.verdict.resetHint === undefined ? '' : `; the provider says: ${plan.verdict.resetHint}`
-    this.parts.ctx.logger.info(`llm-quota-retry: session ${session.id} waits: ${provider} is out of allowance `
-      + `(${plan.verdict.rule}); next check ${clockText(deadline)}, in ${durationText(plan.delayMs)}${hint}`)
+    const hint = plan.verdict.resetHint === undefined ? '' : `; the provider says: ${oneLine(plan.verdict.resetHint, 120)}`
+    this.parts.voice.wait(`session ${session.id} waits: ${provider} is out of allowance (${plan.verdict.reason}); `
+      + `next check ${clockText(deadline)}, in ${durationText(plan.delayMs)}${hint}`)
   }
 }

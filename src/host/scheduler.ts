@@ -124,7 +124,7 @@ export class Scheduler {
   }
 
   private cancel(alarm: Alarm): void {
-    if (alarm.cancelled) return
+    if (alarm.cancelled || this.closed) return
     alarm.cancelled = true
     this.live -= 1
     this.dead += 1
@@ -154,7 +154,8 @@ export class Scheduler {
     }
     const now = this.clock.now()
     const delay = Math.min(Math.max(0, first.deadline - now), TICK_MS)
-    if (this.cancelTimer !== undefined && this.wakeAt <= now + delay) return
+    // A wake-up that the wall clock has run past (a sleep, a step) may still be most of a tick away in timer time.
+    if (this.cancelTimer !== undefined && this.wakeAt >= now && this.wakeAt <= now + delay) return
     this.cancelTimer?.()
     this.wakeAt = now + delay
     this.cancelTimer = this.clock.after(() => { this.wake() }, delay)
@@ -163,20 +164,31 @@ export class Scheduler {
   private wake(): void {
     this.cancelTimer = undefined
     this.wakeAt = Number.POSITIVE_INFINITY
-    const now = this.clock.now()
+    for (const alarm of this.takeDue(this.clock.now())) this.fire(alarm)
+    this.arm()
+  }
+
+  /** What is due is taken before any of it runs: an alarm that sets another for a past deadline must not loop here. */
+  private takeDue(now: number): Alarm[] {
+    const due: Alarm[] = []
     for (;;) {
       this.dropCancelled()
       const first = this.heap.first
-      if (first === undefined || first.deadline > now) break
+      if (first === undefined || first.deadline > now) return due
       this.heap.pop()
-      first.cancelled = true
-      this.live -= 1
-      try {
-        first.run()
-      } catch (error) {
-        this.onError(error)
-      }
+      due.push(first)
     }
-    this.arm()
+  }
+
+  private fire(alarm: Alarm): void {
+    // One that ran before may have cancelled this one, or closed the scheduler.
+    if (alarm.cancelled || this.closed) return
+    alarm.cancelled = true
+    this.live -= 1
+    try {
+      alarm.run()
+    } catch (error) {
+      this.onError(error)
+    }
   }
 }

@@ -15,8 +15,11 @@ function waitLines(state: SessionState, now: number): string[] {
   const entry = state.entries.open
   if (entry === null) return ['This session is not out of allowance.']
   const name = entry.model === null ? entry.provider : routeName({ provider: entry.provider, model: entry.model })
-  const next = entry.wait === null
+  const idle = state.step.turn === null
     ? 'No check is planned: the turn ended. The next message tries again.'
+    : 'No check is planned: a request is on its way.'
+  const next = entry.wait === null
+    ? idle
     : `Next check ${clockText(entry.wait.nextAttemptAt)}, in ${durationText(entry.wait.nextAttemptAt - now)}. /quota-retry now asks at once; cancel stops waiting.`
   return [
     `Out of allowance on ${name} since ${clockText(entry.enteredAt)}, ${entry.attempts} ${entry.attempts === 1 ? 'wait' : 'waits'} so far.`,

@@ -1,3 +1,5 @@
+import { cutText } from '../events/failure.ts'
+
 /** Times, durations and foreign text as a person reads them. Pure: the zone is the reader's, or passed in. */
 
 const UNITS: readonly (readonly [number, string])[] = [
@@ -44,5 +46,5 @@ export function clockText(at: number, timeZone?: string): string {
 export function oneLine(value: string, limit: number): string {
   // The text is cut first: a provider may send a megabyte.
   const plain = value.slice(0, 4 * limit).replace(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g, ' ').trim()
-  return plain.length > limit ? `${plain.slice(0, limit - 1)}…` : plain
+  return cutText(plain, limit)
 }

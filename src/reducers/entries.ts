@@ -85,7 +85,8 @@ function planned(state: EntriesState, fact: FactOf<'waitPlanned'>, step: StepSta
     failure: boundFailure(fact.failure),
     since: sameTurn ? open.since : fact.at,
     lastCause: fact.cause,
-    wait: waitOf(fact),
+    // A record that stands outside its turn (a damaged log) is a wait that was planned, and none that anybody holds.
+    wait: step.turn === fact.turn ? waitOf(fact) : null,
   }
   return { ...state, open: entry }
 }
@@ -116,6 +117,13 @@ export function evolveEntries(state: EntriesState, fact: Fact, step: StepState, 
       return planned(state, fact, step)
     case 'attemptStarted':
       return state.open?.wait?.retryId === fact.retryId && state.open.wait.retry === fact.retry ? disarm(state) : state
+    case 'requestFailed':
+    case 'movePlanned':
+    case 'otherRetryPlanned':
+    case 'stepStarted':
+    case 'stepEnded':
+      // The loop goes on although the wait has no pair: it was given up, as when the plugin was unloaded in it.
+      return disarm(state)
     case 'turnStarted':
     case 'turnEnded':
     case 'seedEnded':

@@ -54,7 +54,9 @@ export function evolveFailovers(state: FailoversState, fact: Fact, step: StepSta
     case 'movePlanned':
       return moved(state, fact, step)
     case 'routed':
+      // Only the request that the move was made for confirms it; a later turn may use that route for other reasons.
       return state.last !== null && !state.last.confirmed && sameRoute(state.last.to, fact.route)
+        && state.last.turn === step.turn && state.last.step === step.step
         ? { ...state, last: { ...state.last, confirmed: true } }
         : state
     default:

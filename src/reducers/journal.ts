@@ -1,6 +1,6 @@
 import { type JournalRecord, readJournalRecord } from '../events/journal.ts'
 import { evolveMarks, initialMarks, type MarksState } from './marks.ts'
-import { evolveWaiting, initialWaiting, type WaitingState } from './waiting.ts'
+import { evolveWaiting, foldWaiting, initialWaiting, type WaitingState } from './waiting.ts'
 
 /** What the journal says: marks of providers, and which sessions wait. Plain JSON. */
 export interface JournalState {
@@ -30,25 +30,10 @@ export function evolveJournal(state: JournalState, record: JournalRecord): Journ
  * @param records - stored records in order; what is none is passed over.
  */
 export function foldJournal(records: Iterable<unknown>): JournalState {
-  let state = initialJournal
-  for (const value of records) {
-    const record = readJournalRecord(value)
-    if (record !== undefined) state = evolveJournal(state, record)
-  }
-  return state
-}
-
-/** The subject that a record is about: of one subject only the last records can still matter. */
-function subject(record: JournalRecord): string {
-  switch (record.type) {
-    case 'providerMarked':
-    case 'providerLifted':
-      return `provider ${record.provider}`
-    case 'sessionWaiting':
-    case 'sessionReleased':
-      return `session ${record.session}`
-    case 'requestMoved':
-      return `moves ${record.session}`
+  const readable = [...records].map(readJournalRecord).filter(record => record !== undefined)
+  return {
+    marks: readable.reduce(evolveMarks, initialMarks),
+    waiting: foldWaiting(readable),
   }
 }
 
@@ -56,35 +41,53 @@ function subject(record: JournalRecord): string {
 export const KEPT_MOVES = 100
 
 /**
- * Drop what can no longer change the fold, so that the journal stays small for as long as it is used.
+ * The records that can still matter: without the others the fold stays the same.
  *
- * @param records - the records in order, foreign ones included.
- * @returns the records that still matter, in order: the same fold, and every record that is not known here.
+ * @param records - records in order.
+ * @returns those that matter, in order: the holding mark of each provider, the wait of each session, the last moves.
  */
-export function pruneJournal(records: readonly unknown[]): unknown[] {
-  const state = foldJournal(records)
-  const live = new Set<string>([
-    ...Object.keys(state.marks).map(provider => `provider ${provider}`),
-    ...Object.keys(state.waiting).map(session => `session ${session}`),
-  ])
-  const seen = new Set<string>()
+export function liveRecords(records: readonly JournalRecord[]): JournalRecord[] {
+  const decided = new Set<string>()
+  const lifted = new Map<string, number>()
+  const kept: JournalRecord[] = []
   let moves = 0
-  const kept: unknown[] = []
-  for (let index = records.length - 1; index >= 0; index -= 1) {
-    const record = readJournalRecord(records[index])
-    if (record === undefined) {
-      kept.push(records[index])
-    } else if (record.type === 'requestMoved') {
-      moves += 1
-      if (moves <= KEPT_MOVES) kept.push(records[index])
-    } else if (opens(record) && live.has(subject(record)) && !seen.has(subject(record))) {
-      seen.add(subject(record))
-      kept.push(records[index])
+  // From the newest to the oldest: the first word on a session is the last one said of it.
+  for (const record of records.toReversed()) {
+    switch (record.type) {
+      case 'requestMoved':
+        moves += 1
+        if (moves <= KEPT_MOVES) kept.push(record)
+        break
+      case 'providerLifted':
+        lifted.set(record.provider, Math.max(record.at, lifted.get(record.provider) ?? Number.NEGATIVE_INFINITY))
+        break
+      case 'providerMarked':
+        // An answer from before the refusal lifts nothing, as in the fold.
+        if (!decided.has(`provider ${record.provider}`) && !((lifted.get(record.provider) ?? Number.NEGATIVE_INFINITY) >= record.at)) {
+          kept.push(record)
+        }
+        decided.add(`provider ${record.provider}`)
+        break
+      case 'sessionWaiting':
+      case 'sessionReleased':
+        if (!decided.has(`session ${record.session}`) && record.type === 'sessionWaiting') kept.push(record)
+        decided.add(`session ${record.session}`)
     }
   }
   return kept.reverse()
 }
 
-/** Whether a record begins what its counterpart ends. The last of these is what the fold of its subject is. */
-const opens = (record: JournalRecord): boolean =>
-  record.type === 'providerMarked' || record.type === 'sessionWaiting'
+/**
+ * Drop what can no longer change the fold, so that the journal stays small for as long as it is used.
+ *
+ * @param records - stored values in order, foreign ones included.
+ * @returns the values that still matter, in order: the same fold, and every value that is no record known here.
+ */
+export function pruneJournal(records: readonly unknown[]): unknown[] {
+  const read = records.map(readJournalRecord)
+  const live = new Set(liveRecords(read.filter(record => record !== undefined)))
+  return records.filter((_value, index) => {
+    const record = read[index]
+    return record === undefined || live.has(record)
+  })
+}

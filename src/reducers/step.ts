@@ -58,8 +58,13 @@ export function evolveStep(state: StepState, fact: Fact): StepState {
     case 'turnEnded':
     case 'seedEnded':
       return closed(state)
-    case 'routed':
-      return { ...state, route: fact.route, reasoningEffort: fact.reasoningEffort ?? null }
+    case 'routed': {
+      // A header is logged also for other changes than that of the route.
+      const reasoningEffort = fact.reasoningEffort ?? null
+      return sameRoute(state.route, fact.route) && state.reasoningEffort === reasoningEffort
+        ? state
+        : { ...state, route: fact.route, reasoningEffort }
+    }
     case 'requestFailed': {
       const { route } = state
       return route === null || state.refused.some(refused => sameRoute(refused, route))

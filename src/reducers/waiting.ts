@@ -9,25 +9,35 @@ export type WaitingState = Readonly<Record<string, Waiting>>
 /** No session waits. */
 export const initialWaiting: WaitingState = {}
 
+/** The one rule of the index, on a map that may be written to. */
+function record(index: Map<string, Waiting>, { type, ...waiting }: JournalRecordOf<'sessionWaiting'> | JournalRecordOf<'sessionReleased'>): void {
+  if (type === 'sessionWaiting') index.set(waiting.session, waiting as Waiting)
+  else index.delete(waiting.session)
+}
+
+const isOurs = (fact: JournalRecord): fact is JournalRecordOf<'sessionWaiting'> | JournalRecordOf<'sessionReleased'> =>
+  fact.type === 'sessionWaiting' || fact.type === 'sessionReleased'
+
+/**
+ * Fold many records into the index at once: ten thousand sessions may wait, and copying the index for each is slow.
+ *
+ * @param records - records in order.
+ * @param state - the index so far.
+ */
+export function foldWaiting(records: Iterable<JournalRecord>, state: WaitingState = initialWaiting): WaitingState {
+  const index = new Map(Object.entries(state))
+  for (const fact of records) if (isOurs(fact)) record(index, fact)
+  return Object.fromEntries(index)
+}
+
 /**
  * Fold one journal record into the index of waiting sessions.
  *
  * @param state - the index so far.
- * @param record - what happened.
+ * @param fact - what happened.
  * @returns the index now; the same reference when the record does not concern it.
  */
-export function evolveWaiting(state: WaitingState, record: JournalRecord): WaitingState {
-  switch (record.type) {
-    case 'sessionWaiting': {
-      const { type: _type, ...waiting } = record
-      return { ...state, [record.session]: waiting }
-    }
-    case 'sessionReleased': {
-      if (!Object.hasOwn(state, record.session)) return state
-      const { [record.session]: _released, ...rest } = state
-      return rest
-    }
-    default:
-      return state
-  }
+export function evolveWaiting(state: WaitingState, fact: JournalRecord): WaitingState {
+  if (!isOurs(fact) || (fact.type === 'sessionReleased' && !Object.hasOwn(state, fact.session))) return state
+  return foldWaiting([fact], state)
 }

@@ -10,20 +10,208 @@ afterEach(async () => {
   vi.useRealTimers()
 })
 
+const waits = (agent: any): any[] => eventsOf(agent, 'llm/retry')
+const waiting = (agent: any, count: number): Promise<void> => until(() => waits(agent).length === count, `wait ${count}`)
+const outcomes = (agent: any): string[] => eventsOf(agent, 'turn/end').map(event => event.data.reason.kind)
+
+/** A session that was refused once and waits. */
+async function waitingSession(refusals: number, config = {}) {
+  host = await rig({ script: (_request, index) => index < refusals ? spent() : say('done'), config })
+  const agent = await host.start()
+  agent.followup(user('work'))
+  await waiting(agent, 1)
+  return agent
+}
+
 describe('a session whose account is out of allowance', () => {
-  it('waits in the same open step and goes on when the provider answers again', async () => {
-    host = await rig({ script: (_request, index) => index < 2 ? spent() : say('done') })
-    const agent = await host.start()
-    agent.followup(user('work'))
-    await until(() => eventsOf(agent, 'llm/retry').length === 1, 'the first wait')
+  it('waits in the same open step, once an hour, and goes on when the provider answers again', async () => {
+    const agent = await waitingSession(2)
     expect(agent.status).toBe('running')
-    await pass(HOUR)
-    await until(() => eventsOf(agent, 'llm/retry').length === 2, 'the second wait')
+    await pass(HOUR - 1)
+    expect(host.adapter.requests).toHaveLength(1)
+    await pass(1)
+    await waiting(agent, 2)
+    expect(host.adapter.requests).toHaveLength(2)
     await pass(HOUR)
     await agent.whenIdle()
     expect(host.adapter.requests).toHaveLength(3)
-    expect(eventsOf(agent, 'turn/end').map(event => event.data.reason.kind)).toEqual(['completed'])
+    expect(outcomes(agent)).toEqual(['completed'])
+    expect(eventsOf(agent, 'step/start')).toHaveLength(1)
+  })
+
+  it('writes each wait as the harness\'s own retry record, paired when the attempt begins', async () => {
+    const agent = await waitingSession(2)
+    await pass(HOUR)
+    await waiting(agent, 2)
+    const [first, second] = waits(agent).map(event => event.data)
+    expect(first).toMatchObject({
+      turn: 1, step: 1, provider: 'a', mode: 'always', retry: 1, delayMs: HOUR,
+      policyKey: JSON.stringify(['llm-quota-retry', 'wait', HOUR]), failure: { code: 'QUOTA', message: 'Insufficient Balance', status: 402 },
+    })
+    expect(second).toMatchObject({ retryId: first.retryId, retry: 2 })
+    expect(eventsOf(agent, 'llm/retry-started').map(event => event.data)).toEqual([{ retryId: first.retryId, turn: 1, step: 1, retry: 1 }])
+  })
+
+  it('announces the entry when it opens and when it ends, each once, with every field', async () => {
+    const start = Date.now()
+    const agent = await waitingSession(2)
+    await pass(HOUR)
+    await waiting(agent, 2)
+    await pass(HOUR)
+    await agent.whenIdle()
     await settle()
     expect(host.announced.map(({ name }) => name)).toEqual(['entered', 'left'])
+    const [entered, left] = host.announced.map(({ payload }) => payload)
+    expect(entered).toMatchObject({
+      provider: 'a', turn: 1, step: 1, enteredAt: start, nextAttemptAt: start + HOUR, attempts: 1, pending: true, retrying: true,
+      failure: { code: 'QUOTA', status: 402, message: 'Insufficient Balance' },
+    })
+    expect(entered.session).toBe(agent.session)
+    expect(entered.agent).toBe(agent)
+    expect(left).toMatchObject({
+      reason: 'recovered', provider: 'a', turn: 1, step: 1, enteredAt: start, leftAt: start + 2 * HOUR, durationMs: 2 * HOUR, attempts: 2,
+    })
+    expect(left.session).toBe(agent.session)
+  })
+
+  it('is told of by the service while it lasts, in a snapshot nobody can change', async () => {
+    const start = Date.now()
+    const agent = await waitingSession(1)
+    const service = host.ctx.llmQuotaRetry
+    expect(service.isRetrying(agent.session)).toBe(true)
+    const state = service.stateOf(agent.session)
+    expect(state).toEqual({
+      pending: true, attempts: 1, enteredAt: start, since: start, nextAttemptAt: start + HOUR,
+      provider: 'a', model: 'm', turn: 1, step: 1, reason: 'Insufficient Balance',
+    })
+    expect(() => { state.attempts = 7 }).toThrow(TypeError)
+    await pass(HOUR)
+    await agent.whenIdle()
+    expect(service.isRetrying(agent.session)).toBe(false)
+    expect(service.stateOf(agent.session)).toBeUndefined()
+  })
+
+  it('is shown by the projection with the live wait', async () => {
+    const start = Date.now()
+    const agent = await waitingSession(1)
+    const value = () => host.ctx.sessionProjections.snapshot(agent.session).values.quotaRetry
+    expect(value()).toEqual({
+      version: 1, enabled: true, defaultEnabled: true, source: 'default', pool: null, poolSource: 'default', pools: [], lastMove: null,
+      wait: { since: start, nextAttemptAt: start + HOUR, pending: true, attempts: 1, provider: 'a', model: 'm', reason: 'Insufficient Balance' },
+    })
+    expect(host.ctx.llmQuotaRetry.facts(agent.session)).toEqual(value())
+    await pass(HOUR)
+    await agent.whenIdle()
+    expect(value().wait).toBeNull()
+  })
+
+  it('keeps the entry when the turn is cancelled: not pending, nothing announced, nothing sent later', async () => {
+    const agent = await waitingSession(1)
+    agent.cancel({ kind: 'user' })
+    await agent.whenIdle()
+    expect(outcomes(agent)).toEqual(['aborted'])
+    expect(host.ctx.llmQuotaRetry.stateOf(agent.session)).toMatchObject({ pending: false, attempts: 1 })
+    expect(host.ctx.llmQuotaRetry.stateOf(agent.session).nextAttemptAt).toBeUndefined()
+    await pass(5 * HOUR)
+    expect(host.adapter.requests).toHaveLength(1)
+    expect(host.announced.map(({ name }) => name)).toEqual(['entered'])
+  })
+
+  it('re-arms the kept entry at the next refusal, and ends it once at the next answer', async () => {
+    const start = Date.now()
+    const agent = await waitingSession(2)
+    agent.cancel({ kind: 'user' })
+    await agent.whenIdle()
+    await pass(60_000)
+    agent.followup(user('again'))
+    await waiting(agent, 2)
+    expect(host.ctx.llmQuotaRetry.stateOf(agent.session)).toMatchObject({ pending: true, attempts: 2, enteredAt: start, since: start + 60_000, turn: 2 })
+    await pass(HOUR)
+    await agent.whenIdle()
+    await settle()
+    expect(host.announced.map(({ name }) => name)).toEqual(['entered', 'left'])
+    expect(host.announced[1]?.payload).toMatchObject({ reason: 'recovered', attempts: 2, enteredAt: start })
+  })
+
+  it('asks at once when the person says now, and says so when nothing waits', async () => {
+    const agent = await waitingSession(1)
+    const { result } = await host.command(agent, '/quota-retry now')
+    expect(result.kind).toBe('success')
+    await agent.whenIdle()
+    expect(host.adapter.requests).toHaveLength(2)
+    const idle = await host.command(agent, '/quota-retry now')
+    expect(idle.result).toMatchObject({ kind: 'error', text: expect.stringContaining('not waiting') })
+  })
+
+  it('brings the attempt forward for a new message, but not closer than ten seconds to the refusal', async () => {
+    const agent = await waitingSession(1)
+    await pass(3_000)
+    agent.followup(user('are you there?'))
+    await pass(6_999)
+    expect(host.adapter.requests).toHaveLength(1)
+    await pass(1)
+    await agent.whenIdle()
+    expect(host.adapter.requests.length).toBeGreaterThanOrEqual(2)
+    expect(outcomes(agent)).toEqual(['completed', 'completed'])
+  })
+
+  it('ends with the original failure when the longest wait is used up, after one last look', async () => {
+    const agent = await waitingSession(Number.POSITIVE_INFINITY, { longTermDelayMs: HOUR, maxWaitMs: 1.5 * HOUR })
+    await pass(HOUR)
+    await waiting(agent, 2)
+    expect(waits(agent)[1].data).toMatchObject({ delayMs: 0.5 * HOUR, policyKey: JSON.stringify(['llm-quota-retry', 'wait', HOUR, 'limit']) })
+    await pass(0.5 * HOUR)
+    await agent.whenIdle()
+    expect(host.adapter.requests).toHaveLength(3)
+    expect(eventsOf(agent, 'turn/end')[0].data.reason).toMatchObject({ kind: 'error', error: { code: 'QUOTA', message: 'Insufficient Balance' } })
+  })
+
+  it('tries at the reset time that the provider names when that comes before the interval', async () => {
+    host = await rig({
+      script: (_request, index) => index === 0 ? spent(`Usage limit reached. Resets at ${new Date(Date.now() + 600_000).toISOString()}`) : say('done'),
+    })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await waiting(agent, 1)
+    expect(waits(agent)[0].data.delayMs).toBeGreaterThanOrEqual(600_000)
+    expect(waits(agent)[0].data.delayMs).toBeLessThanOrEqual(660_000)
+    await pass(660_000)
+    await agent.whenIdle()
+    expect(outcomes(agent)).toEqual(['completed'])
+  })
+
+  it('says once for each wait what it waits for, where no page shows it', async () => {
+    const agent = await waitingSession(2)
+    await pass(HOUR)
+    await waiting(agent, 2)
+    expect(host.warnings).toHaveLength(2)
+    expect(host.warnings[0]).toContain('a is out of allowance')
+    expect(host.warnings[0]).toContain('next check 2026-09-01')
+  })
+
+  it('notices after a sleep of the machine that its time has come', async () => {
+    const agent = await waitingSession(1)
+    // The wall clock runs on while no timer does.
+    vi.setSystemTime(Date.now() + 3 * HOUR)
+    await pass(60_000)
+    await agent.whenIdle()
+    expect(outcomes(agent)).toEqual(['completed'])
+  })
+})
+
+describe('two sessions that are out of allowance', () => {
+  it('each waits in its own step, on one timer', async () => {
+    let open = false
+    host = await rig({ script: () => open ? say('done') : spent() })
+    const [one, two] = [await host.start('one'), await host.start('two')]
+    one.followup(user('work'))
+    two.followup(user('work'))
+    await waiting(one, 1)
+    await waiting(two, 1)
+    open = true
+    await pass(HOUR)
+    await one.whenIdle()
+    await two.whenIdle()
+    expect([...outcomes(one), ...outcomes(two)]).toEqual(['completed', 'completed'])
   })
 })

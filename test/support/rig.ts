@@ -97,6 +97,7 @@ export interface Rig {
   readonly root: string
   /** Announcements of the plugin in order. */
   readonly announced: { name: string; payload: any }[]
+  /** Lines that the plugin would have printed. */
   readonly warnings: string[]
   readonly plugin: any
   start(id?: string, route?: { provider: string; model: string }, meta?: Record<string, unknown>): Promise<any>
@@ -105,15 +106,6 @@ export interface Rig {
 }
 
 const ANNOUNCEMENTS = ['llm-quota-retry/entered', 'llm-quota-retry/failover', 'llm-quota-retry/left']
-
-/** Messages of the harness's logger at warning level. */
-function captureWarnings(ctx: any): string[] {
-  const found: string[] = []
-  const logger = ctx.logger
-  const original = logger.warn?.bind(logger)
-  if (original !== undefined) logger.warn = (message: unknown, ...rest: unknown[]) => { found.push(String(message)); return original(message, ...rest) }
-  return found
-}
 
 async function mountHost(ctx: any, root: string, storage: boolean): Promise<void> {
   await ctx.plugin(LlmRuntime)
@@ -140,10 +132,15 @@ async function mountHost(ctx: any, root: string, storage: boolean): Promise<void
 export async function rig(options: RigOptions): Promise<Rig> {
   const root = options.root ?? await mkdtemp(join(tmpdir(), 'quota-rig-'))
   const ctx: any = new Context()
-  const warnings = captureWarnings(ctx)
+  const warnings: string[] = []
   await mountHost(ctx, root, options.storage !== false)
   await options.before?.(ctx)
-  const plugin = options.plugin === false ? undefined : await ctx.plugin(QuotaRetry as never, options.config)
+  const underTest = {
+    name: QuotaRetry.name,
+    inject: QuotaRetry.inject,
+    apply: (inner: Context, config: ConfigInput) => { QuotaRetry.apply(inner, config, { sink: (line) => { warnings.push(line) } }) },
+  }
+  const plugin = options.plugin === false ? undefined : await ctx.plugin(underTest, options.config)
   await options.after?.(ctx)
   await ctx.plugin(AgentLoop, { agents: [] })
   const adapter = new ScriptedAdapter(options.script, options.policies)

@@ -1,0 +1,165 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { replay } from '../../src/replay.ts'
+import { eventsOf, fakeTime, pass, type Rig, rig, say, SessionId, settle, spent, until, user } from '../support/rig.ts'
+
+const HOUR = 3_600_000
+let root: string
+const hosts: Rig[] = []
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'quota-rig-'))
+  fakeTime()
+})
+afterEach(async () => {
+  for (const host of hosts.splice(0)) await host.dispose()
+  vi.useRealTimers()
+  await rm(root, { recursive: true, force: true })
+})
+
+async function open(options: Parameters<typeof rig>[0]): Promise<Rig> {
+  const host = await rig({ root, ...options })
+  hosts.push(host)
+  return host
+}
+
+const journalFile = (): string => join(root, 'storages', 'llm_quota_retry.json')
+const stored = (): string => existsSync(journalFile()) ? readFileSync(journalFile(), 'utf8') : ''
+const waiting = (agent: any, count = 1): Promise<void> => until(() => eventsOf(agent, 'llm/retry').length === count, `wait ${count}`)
+
+describe('a log that holds our records', () => {
+  it('loads again after the plugin was removed, and the session goes on', async () => {
+    const first = await open({ script: (_request, index) => index < 1 ? spent() : say('done') })
+    const agent = await first.start()
+    await first.command(agent, '/quota-retry on')
+    agent.followup(user('work'))
+    await waiting(agent)
+    await pass(HOUR)
+    await agent.whenIdle()
+    await first.ctx.sessions.flush(agent.session)
+    await hosts.pop()!.dispose()
+    const bare = await open({ script: () => say('hello again'), plugin: false })
+    const resumed = await bare.ctx.agents.resume({ resumeSessionId: SessionId('s1'), agentOptions: { provider: 'a', model: 'm' } })
+    resumed.agent.followup(user('and now?'))
+    await resumed.agent.whenIdle()
+    expect(eventsOf(resumed.agent, 'turn/end').map(event => event.data.reason.kind)).toEqual(['completed', 'completed'])
+  })
+
+  it('gives the setting and the open entry back after a restart, with or without storage', async () => {
+    const first = await open({ script: () => spent() })
+    const agent = await first.start()
+    agent.followup(user('work'))
+    await waiting(agent)
+    await first.command(agent, '/quota-retry on')
+    await first.ctx.sessions.flush(agent.session)
+    const enteredAt = first.ctx.llmQuotaRetry.stateOf(agent.session).enteredAt
+    await hosts.pop()!.dispose()
+    const second = await open({ script: () => say('back'), storage: false })
+    const { agent: again } = await second.ctx.agents.resume({ resumeSessionId: SessionId('s1'), agentOptions: { provider: 'a', model: 'm' } })
+    expect(second.ctx.llmQuotaRetry.facts(again.session)).toMatchObject({ enabled: true, source: 'session', wait: { pending: false, attempts: 1 } })
+    expect(second.ctx.llmQuotaRetry.stateOf(again.session)).toMatchObject({ enteredAt, pending: false })
+    again.followup(user('go on'))
+    await again.whenIdle()
+    await settle()
+    expect(second.announced.map(({ name, payload }) => `${name} ${payload.reason}`)).toEqual(['left recovered'])
+  })
+
+  it('tells a replay what the live plugin saw', async () => {
+    const host = await open({ script: (_request, index) => index < 2 ? spent() : say('done') })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await waiting(agent)
+    await pass(HOUR)
+    await waiting(agent, 2)
+    await pass(HOUR)
+    await agent.whenIdle()
+    await settle()
+    const history = replay([agent.session.header, ...agent.session.events])
+    const left = host.announced.find(({ name }) => name === 'left')!.payload
+    expect(history.entries).toHaveLength(1)
+    expect(history.entries[0]).toMatchObject({ enteredAt: left.enteredAt, leftAt: left.leftAt, attempts: left.attempts, reason: 'recovered' })
+    expect(history).toMatchObject({ failures: 2, answers: 1, route: { provider: 'a', model: 'm' } })
+  })
+})
+
+describe('the journal', () => {
+  it('keeps a provider\'s mark across a restart and drops it when the provider answers', async () => {
+    let open_ = false
+    const script = () => open_ ? say('ok') : spent('Insufficient Balance')
+    const first = await open({ script })
+    const agent = await first.start()
+    agent.followup(user('work'))
+    await waiting(agent)
+    await until(() => stored().includes('"providerMarked"'), 'the stored mark')
+    await hosts.pop()!.dispose()
+    open_ = true
+    const second = await open({ script })
+    const other = await second.start('s2')
+    other.followup(user('work'))
+    await other.whenIdle()
+    await until(() => !stored().includes('"providerMarked"'), 'the mark gone from the file')
+  })
+
+  it('that is a corrupt file is left untouched, with one warning, and everything works', async () => {
+    await mkdir(join(root, 'storages'), { recursive: true })
+    await writeFile(journalFile(), '{"this is": not json')
+    const host = await open({ script: (_request, index) => index < 1 ? spent() : say('done') })
+    await settle(200)
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await waiting(agent)
+    await pass(HOUR)
+    await agent.whenIdle()
+    expect(eventsOf(agent, 'turn/end')[0].data.reason.kind).toBe('completed')
+    expect(host.warnings.filter(line => line.includes('journal'))).toHaveLength(1)
+    expect(host.warnings[0]).toContain('llm_quota_retry')
+    expect(await readFile(journalFile(), 'utf8')).toBe('{"this is": not json')
+  })
+
+  it('passes over records of a later version and keeps them', async () => {
+    const first = await open({ script: () => spent() })
+    const agent = await first.start()
+    agent.followup(user('work'))
+    await waiting(agent)
+    await until(() => stored().includes('"sessionWaiting"'), 'the stored index')
+    await hosts.pop()!.dispose()
+    const text = JSON.stringify(JSON.parse(stored())).replace('"records":[', '"records":[{"type":"somethingNewer","deep":{"x":1}},')
+    await writeFile(journalFile(), text)
+    const second = await open({ script: () => spent() })
+    const other = await second.start('s2')
+    other.followup(user('work'))
+    await waiting(other)
+    await until(() => stored().includes('"s2"'), 'a later write')
+    expect(second.warnings.filter(line => line.includes('journal'))).toHaveLength(0)
+    expect(stored()).toContain('somethingNewer')
+  })
+
+  it('writes a burst of a thousand sessions in a handful of puts', async () => {
+    const host = await open({ script: () => spent() })
+    await settle(200)
+    let puts = 0
+    host.ctx.on('domain/changed', (change: any) => { if (JSON.stringify(change).includes('llm_quota_retry')) puts += 1 })
+    const agents: any[] = []
+    for (let index = 0; index < 1_000; index += 1) agents.push(await host.start(`s${index}`))
+    await settle(50)
+    puts = 0
+    for (const agent of agents) agent.followup(user('work'))
+    await until(() => agents.every(agent => eventsOf(agent, 'llm/retry').length === 1), 'a thousand waits')
+    await until(() => puts > 0, 'a write')
+    await settle(500)
+    expect(puts).toBeGreaterThan(0)
+    expect(puts).toBeLessThan(100)
+    for (const agent of agents) agent.cancel({ kind: 'user' })
+    await Promise.all(agents.map(agent => agent.whenIdle()))
+  }, 60_000)
+})
+
+describe('bad configuration', () => {
+  it('stops the activation and names key, value and what is allowed', async () => {
+    await expect(rig({ root, script: () => spent(), config: { longTermDelayMs: 0, colour: 'red' } as never }))
+      .rejects.toThrow(/longTermDelayMs.*got 0|colour/s)
+  })
+})
