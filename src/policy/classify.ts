@@ -1,0 +1,62 @@
+import { parseReset } from './resets.ts'
+import { readFacts, readFields, type FailureInput, type Facts } from './rules/facts.ts'
+import { NO_RULE, RULES } from './rules/table.ts'
+import type { Confidence, FailureKind, Rule } from './rules/types.ts'
+
+export type { Confidence, FailureKind, FailureInput }
+
+/** The answer of {@link classifyFailure}. */
+export interface Classification {
+  readonly kind: FailureKind
+  readonly confidence: Confidence
+  /** Short, for a person. */
+  readonly reason: string
+  /** Id of the rule that decided. */
+  readonly rule: string
+  /** When the provider says it answers again, epoch ms; unclamped, may lie in the past. */
+  readonly resetsAt?: number
+  /** The provider's own words about that time, as written. */
+  readonly resetHint?: string
+  /** Only with `spent-allowance`: the text names a short throttle, so wait shortly and mark nothing. */
+  readonly throttle?: true
+}
+
+const holds = (rule: Rule, facts: Facts, waitMs: number): boolean =>
+  (rule.host === undefined || rule.host.test(facts.hostCode))
+  && (rule.provider === undefined || rule.provider.test(facts.provider))
+  && (rule.notProvider === undefined || !rule.notProvider.test(facts.provider))
+  && (rule.status === undefined || (facts.status !== undefined && rule.status.includes(facts.status)))
+  && (rule.window === undefined || rule.window === facts.window)
+  && (rule.waitAtLeastMs === undefined || waitMs >= rule.waitAtLeastMs)
+  && (rule.code === undefined || facts.codes.some(code => rule.code!.test(code)))
+  && (rule.text === undefined || rule.text.test(facts.text))
+  && (rule.with === undefined || rule.with.test(facts.text))
+  && (rule.raw === undefined || rule.raw.test(facts.raw))
+  && (rule.without === undefined || !rule.without.test(facts.text))
+
+const reasonOf = (rule: Rule, facts: Facts): string =>
+  rule.why.includes('{1}') ? rule.why.replace('{1}', rule.text?.exec(facts.text)?.[1] ?? 'some') : rule.why
+
+/** Kinds that pass with time; for the others a time in the text means something else. */
+const PASSING: readonly FailureKind[] = ['spent-allowance', 'rate-limit', 'server']
+
+/**
+ * Says what a failed model request was about, by the first rule of the table that holds.
+ * Total: any input gives an answer, none throws; the same input gives the same answer.
+ * @param failure as the host has it; fields may be missing, null or absurd
+ * @param options `now` in epoch ms: relative times count from it
+ */
+export const classifyFailure = (failure: FailureInput | null | undefined, { now }: { readonly now: number }): Classification => {
+  const fields = readFields(failure)
+  const facts = readFacts(fields)
+  const reset = parseReset(fields.message, { now, providerRetryAfterMs: fields.providerRetryAfterMs })
+  const waitMs = reset.resetsAt === undefined ? 0 : reset.resetsAt - now
+  const rule = RULES.find(candidate => holds(candidate, facts, waitMs)) ?? NO_RULE
+  const passing = PASSING.includes(rule.kind)
+  return {
+    kind: rule.kind, confidence: rule.confidence, reason: reasonOf(rule, facts), rule: rule.id,
+    ...(passing && reset.resetsAt !== undefined ? { resetsAt: reset.resetsAt } : {}),
+    ...(passing && reset.hint !== undefined ? { resetHint: reset.hint } : {}),
+    ...(rule.throttle === true ? { throttle: true as const } : {}),
+  }
+}

@@ -1,0 +1,112 @@
+import type { Rule } from './types.ts'
+import {
+  BALANCE, COUNTED, EXCEEDED, EXPIRED_PLAN, LONG_WINDOW_GONE, PAY, QUOTA_GONE, RATE, SUSPENDED_FOR_MONEY, USAGE_LIMIT,
+} from './words.ts'
+
+const HOUR_MS = 3_600_000
+
+const anyOf = (...codes: string[]): RegExp => new RegExp(codes.join('|'), 'u')
+
+/** Codes that name a spent allowance whatever the sentence beside them says. */
+export const SPENT_CODES: readonly Rule[] = [
+  {
+    id: 'spent-code-balance', kind: 'spent-allowance', confidence: 'certain',
+    why: "the provider's code says the balance or credit is used up",
+    code: anyOf(
+      'insufficient_?(?:user_?)?(?:quota|balance|credits?|funds)', 'not_?enough_?(?:balance|credits?)', 'arrear', 'overdue',
+      'creditserror', 'credits?_(?:exhausted|depleted|limit)', 'credits_depleted', 'out_of_credits', 'pre_consume_token_quota',
+      'payment_required', 'billing_(?:hard_limit|not_active)', 'budget_exceeded', 'spend(?:ing)?_?limit',
+    ),
+  },
+  {
+    id: 'spent-code-window', kind: 'spent-allowance', confidence: 'certain',
+    why: "the provider's code says the usage limit of a plan is reached",
+    code: anyOf(
+      'exceeded_current_quota', 'usage_?limit_?(?:reached|exceeded|error)', 'freeusagelimit', 'gousagelimit',
+      '(?:monthly|weekly|daily)_?(?:spend_?)?(?:limit|request|quota|free)', 'quota_(?:user_)?(?:daily|monthly)',
+      'accountquotaexceeded', 'setlimitexceeded', String.raw`resourcepack\w*exhausted`, 'freetieronly', 'usage_not_included',
+      'plan_?limit', 'token_quota_exceeded', 'quota_exhausted',
+    ),
+  },
+]
+
+/** The provider's sentences. */
+export const SPENT_WORDS: readonly Rule[] = [
+  {
+    id: 'cannot-afford-any', kind: 'spent-allowance', confidence: 'certain',
+    why: 'the remaining credit covers no output at all',
+    text: /can only afford 0\b/,
+  },
+  {
+    id: 'can-afford-less', kind: 'spent-allowance', confidence: 'certain',
+    why: 'the remaining credit covers only {1} output tokens; a smaller output may pass',
+    text: /can only afford (\d{1,12})/,
+  },
+  {
+    id: 'pre-charge', kind: 'spent-allowance', confidence: 'certain',
+    why: 'the remaining quota does not cover the amount held in advance; a smaller request may pass',
+    text: /预扣费额度失败|preconsumedquota|need quota/,
+  },
+  // help.aliyun.com: without a window in front, "allocated quota" is the one of tokens per minute.
+  {
+    id: 'dashscope-allocated-quota', kind: 'rate-limit', confidence: 'likely',
+    why: 'the allocated quota is one of tokens per minute',
+    text: /allocated quota exceeded/, without: /(?:free|hour|day|week|month) allocated quota/,
+  },
+  // ai.google.dev: the short form without a quota id comes from shared capacity, not from a plan.
+  {
+    id: 'google-check-quota', kind: 'rate-limit', confidence: 'likely',
+    why: 'the provider says only that a resource is exhausted',
+    text: /resource has been exhausted \(e\.g\. check quota\)/,
+  },
+  // cloudcode-pa.googleapis.com: the same sentence serves a quota of hours and a throttle of seconds.
+  {
+    id: 'resets-in-seconds', kind: 'rate-limit', confidence: 'likely',
+    why: 'the quota is back within a minute',
+    text: /quota will reset after \d{1,2}(?:\.\d{1,9})?s\b/,
+  },
+  { id: 'balance-words', kind: 'spent-allowance', confidence: 'certain', why: 'the balance or credit is used up or overdue', text: BALANCE },
+  {
+    id: 'suspended-for-money', kind: 'spent-allowance', confidence: 'certain',
+    why: 'the account is suspended over a spending limit or an unpaid bill',
+    text: SUSPENDED_FOR_MONEY,
+  },
+  {
+    id: 'usage-limit-words', kind: 'spent-allowance', confidence: 'certain',
+    why: 'the usage limit of a plan or a longer window is reached',
+    text: USAGE_LIMIT,
+  },
+  { id: 'plan-expired', kind: 'spent-allowance', confidence: 'certain', why: 'the plan, package or trial has ended', text: EXPIRED_PLAN },
+  {
+    id: 'long-window', kind: 'spent-allowance', confidence: 'likely',
+    why: 'the limit is one of hours, a day or longer',
+    window: 'long', text: LONG_WINDOW_GONE, with: COUNTED,
+  },
+  {
+    id: 'long-retry', kind: 'spent-allowance', confidence: 'likely',
+    why: 'the provider itself says to come back in an hour or later',
+    waitAtLeastMs: HOUR_MS, text: EXCEEDED,
+  },
+  {
+    id: 'long-retry-rate', kind: 'spent-allowance', confidence: 'likely',
+    why: 'the provider itself says to come back in an hour or later',
+    waitAtLeastMs: HOUR_MS, text: RATE,
+  },
+  // cloud.google.com/vertex-ai/docs/quotas: these metrics are per minute even where their name does not say so.
+  {
+    id: 'vertex-quota', kind: 'rate-limit', confidence: 'likely',
+    why: 'the quota is one of requests or tokens per minute',
+    text: /aiplatform\.googleapis\.com|online prediction (?:request )?quota/, with: QUOTA_GONE,
+  },
+  { id: 'quota-words', kind: 'spent-allowance', confidence: 'likely', why: 'a quota is used up and no shorter window is named', text: QUOTA_GONE },
+  {
+    id: 'pay-to-continue', kind: 'spent-allowance', confidence: 'likely',
+    why: 'the remedy named is to pay or to take a bigger plan',
+    text: PAY, without: RATE, status: [400, 402, 403, 412, 429],
+  },
+  {
+    id: 'pay-after-limit', kind: 'spent-allowance', confidence: 'likely',
+    why: 'a limit is reached and the remedy named is to pay',
+    text: PAY, with: EXCEEDED, without: RATE,
+  },
+]
