@@ -79,7 +79,7 @@ function retryPlanned(data: Raw, at: At): Fact | undefined {
   const ours = readPolicyKey(planned.policyKey)
   switch (ours?.kind) {
     case 'wait':
-      return { type: 'waitPlanned', ...planned, intervalMs: ours.intervalMs, cause: ours.cause, ...at }
+      return { type: 'waitPlanned', ...planned, intervalMs: ours.intervalMs, cause: ours.cause, ...ours.on === undefined ? {} : { on: ours.on }, ...at }
     case 'move':
       return { type: 'movePlanned', ...planned, pool: ours.pool, to: { provider: ours.provider, model: ours.model }, ...at }
     default:

@@ -1,5 +1,5 @@
 import type { Failure } from './failure.ts'
-import type { WaitCause } from './policy-key.ts'
+import type { WaitPolicy } from './policy-key.ts'
 import type { Route } from './route.ts'
 import type { SettingChange } from './settings.ts'
 
@@ -49,7 +49,7 @@ export type Fact =
   | { readonly type: 'requestFailed'; readonly failure: Failure } & InStep & At
   /** The model's answer was committed to the conversation. */
   | { readonly type: 'answered'; readonly route?: Route } & InStep & At
-  | { readonly type: 'waitPlanned'; readonly intervalMs: number; readonly cause: WaitCause } & PlannedRetry & At
+  | { readonly type: 'waitPlanned' } & WaitPolicy & PlannedRetry & At
   | { readonly type: 'movePlanned'; readonly pool: string; readonly to: Route } & PlannedRetry & At
   /** A retry of another policy, most often the harness's own quick ones. */
   | { readonly type: 'otherRetryPlanned' } & PlannedRetry & At

@@ -1,3 +1,5 @@
+import type { Route } from './route.ts'
+
 /**
  * Our mark in the harness's own retry records.
  *
@@ -16,19 +18,29 @@ const CAUSES: ReadonlySet<string> = new Set<WaitCause>([
   'interval', 'hint', 'second-try', 'throttle', 'limit', 'shared', 'ramp',
 ])
 
+/** A wait as its policy key has it. */
+export interface WaitPolicy {
+  /** The configured interval, in ms. */
+  readonly intervalMs: number
+  readonly cause: WaitCause
+  /** The route that is waited for, where it is not the one whose request failed last. */
+  readonly on?: Route
+}
+
 /** What a policy key of ours says. */
 export type OurPolicy =
-  | { readonly kind: 'wait'; readonly intervalMs: number; readonly cause: WaitCause }
+  | { readonly kind: 'wait' } & WaitPolicy
   | { readonly kind: 'move'; readonly pool: string; readonly provider: string; readonly model: string }
 
 /**
- * The policy key of a wait.
+ * The policy key of a wait. What is usual is left out, so that the usual key is the shortest.
  *
- * @param intervalMs - the configured interval, in ms.
- * @param cause - why the attempt is planned for its time.
+ * @param wait - the wait.
  */
-export function waitKey(intervalMs: number, cause: WaitCause = 'interval'): string {
-  return JSON.stringify(cause === 'interval' ? [POLICY, 'wait', intervalMs] : [POLICY, 'wait', intervalMs, cause])
+export function waitKey({ intervalMs, cause, on }: WaitPolicy): string {
+  const parts = [POLICY, 'wait', intervalMs]
+  if (on !== undefined) return JSON.stringify([...parts, cause, on.provider, on.model])
+  return JSON.stringify(cause === 'interval' ? parts : [...parts, cause])
 }
 
 /**
@@ -59,10 +71,11 @@ export function readPolicyKey(key: unknown): OurPolicy | undefined {
     return undefined
   }
   if (!Array.isArray(parts)) return undefined
-  const [, kind, first, second, third] = parts as unknown[]
+  const [, kind, first, second, third, fourth] = parts as unknown[]
   if (kind === 'wait' && typeof first === 'number' && Number.isFinite(first) && first >= 0) {
     const cause = typeof second === 'string' && CAUSES.has(second) ? second as WaitCause : 'interval'
-    return { kind: 'wait', intervalMs: first, cause }
+    const on = typeof third === 'string' && typeof fourth === 'string' ? { on: { provider: third, model: fourth } } : {}
+    return { kind: 'wait', intervalMs: first, cause, ...on }
   }
   if (kind === 'move' && isName(first) && isName(second) && isName(third)) {
     return { kind: 'move', pool: first, provider: second, model: third }

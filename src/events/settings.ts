@@ -33,7 +33,7 @@ export const RESERVED_POOL_NAMES: readonly string[] = [
 ]
 
 /** What a pool may be called: lowercase letters, digits and hyphens, as the person types it. */
-export const POOL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+export const POOL_NAME = /^[a-z0-9-]+$/
 
 /** First word of a record that a child took over from its nearest ancestor. Nobody types it. */
 const INHERIT = 'inherit'

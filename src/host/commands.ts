@@ -2,11 +2,14 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { CommandResult } from '@deepseek-ai/dsh-commands'
 import type { Session } from '@deepseek-ai/dsh-session'
-import { readRetryChoice, RETRY_COMMAND } from '../events/settings.ts'
+import { POOL_COMMAND, readPoolChoice, readRetryChoice, RETRY_COMMAND, ROUTES_COMMAND } from '../events/settings.ts'
 import type { Config } from '../policy/config.ts'
-import { retryStatusText } from '../projections/status.ts'
+import { routesReport, routesText } from '../projections/routes.ts'
+import { poolStatusText, retryStatusText } from '../projections/status.ts'
+import type { Balances } from './balances.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
+import type { Router } from './router.ts'
 import type { SettingsWriter } from './settings.ts'
 import type { Waits } from './waits.ts'
 
@@ -17,6 +20,8 @@ export interface CommandParts {
   readonly book: SessionBook
   readonly waits: Waits<Session>
   readonly settings: SettingsWriter
+  readonly balances: Balances
+  readonly router: Router
 }
 
 interface Invocation {
@@ -54,6 +59,34 @@ function retryCommand(parts: CommandParts, { agent, rawInput }: Invocation): Com
   return setRetry(parts, session, word)
 }
 
+const poolNames = (config: Config): string => Object.keys(config.pools).join(', ') || 'none is configured'
+
+const poolUsage = (config: Config): string => `Usage: /${POOL_COMMAND} <pool|off|default|status>. Pools: ${poolNames(config)}. A pool lets this `
+  + 'session move to another of its routes when its own is out of allowance; off never changes provider; default follows the route the session is on.'
+
+function poolCommand(parts: CommandParts, { agent, rawInput }: Invocation): CommandResult {
+  const word = rawInput.trim().toLowerCase()
+  const { config } = parts
+  if (word === 'status' || word === '') return ok(poolStatusText(parts.book.of(agent.session), config))
+  const choice = readPoolChoice(word)
+  if (choice === 'off') return ok('This session never changes provider.')
+  if (choice === 'default') return ok('The pool of this session follows the route it is on.')
+  if (choice === undefined || !Object.hasOwn(config.pools, choice)) return no(poolUsage(config))
+  // Nobody waits for the readings: they are there for the request that follows, or they are not.
+  void parts.balances.refresh(config.pools[choice]?.routes.map(route => route.provider) ?? [])
+  return ok(`This session is in pool ${choice}: its next request goes to the first usable route of the pool.`)
+}
+
+async function routesCommand(parts: CommandParts, { rawInput }: Invocation): Promise<CommandResult> {
+  const { balances, config, router } = parts
+  const word = rawInput.trim().toLowerCase()
+  const only = word === '' ? undefined : word
+  if (only !== undefined && !Object.hasOwn(config.pools, only)) return no(`Usage: /${ROUTES_COMMAND} [pool]. Pools: ${poolNames(config)}.`)
+  const pools = Object.entries(config.pools).filter(([name]) => only === undefined || name === only)
+  await balances.refresh(pools.flatMap(([, pool]) => pool.routes.map(route => route.provider)))
+  return ok(routesText(routesReport(router.world, config, router.unfit), only) ?? 'No pools are configured.')
+}
+
 /**
  * Register the commands once the host has commands.
  *
@@ -67,6 +100,18 @@ export function registerCommands(ctx: Context, parts: CommandParts): void {
       description: 'Wait and retry when the account is out of allowance: show, switch, or ask again now',
       input: { hint: RETRY_HINT },
       handler: invocation => retryCommand(parts, invocation),
+    })
+    inner.commands.register({
+      name: POOL_COMMAND,
+      description: 'The pool of routes that this session may move to when its own is out of allowance',
+      input: { hint: 'pool|off|default|status' },
+      handler: invocation => poolCommand(parts, invocation),
+    })
+    inner.commands.register({
+      name: ROUTES_COMMAND,
+      description: 'Every pool and route: what is left, what is marked, and which would be chosen',
+      input: { hint: '[pool]' },
+      handler: invocation => routesCommand(parts, invocation),
     })
   })
 }

@@ -4,6 +4,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
+import type { Route } from '../events/route.ts'
 import type { ProjectionUnit } from '../projections/unit.ts'
 
 /** Up to 0.1.1 a session's log is read as `events`, later through `snapshotEvents()`. */
@@ -59,6 +60,30 @@ export function liveSession(ctx: Context, id: string): Session | undefined {
  */
 export function agentOf(ctx: Context, session: Session): Agent | undefined {
   return ctx.get('agents')?.get(session.id)
+}
+
+/** From 0.1.2 on the picker can be told what the next request uses, without touching the deployment's default. */
+interface SessionController {
+  readonly agents?: { selectForNextRequest?(agent: Agent, selection: Route & { reasoningEffort?: string | undefined }): unknown }
+}
+
+/**
+ * Show the route in use in the picker, on hosts that let us. Up to 0.1.1 the logged header of the request does it.
+ *
+ * @param agent - the session's agent, when it is live.
+ * @param ctx - the plugin's context.
+ * @param route - the route.
+ */
+export function showSelection(agent: Agent | undefined, ctx: Context, route: Route & { reasoningEffort?: string | undefined }): void {
+  const controller = ctx.get('sessionController' as never) as SessionController | undefined
+  const select = controller?.agents?.selectForNextRequest
+  if (agent === undefined || select === undefined) return
+  const { provider, model, reasoningEffort } = route
+  try {
+    select.call(controller?.agents, agent, { provider, model, ...reasoningEffort === undefined ? {} : { reasoningEffort } })
+  } catch {
+    // The picker shows the old route then; the request goes to the new one all the same.
+  }
 }
 
 /**

@@ -2,17 +2,22 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import type { Fact } from '../events/facts.ts'
-import { type ConfigInput, parseConfig } from '../policy/config.ts'
+import { clears } from '../policy/choose.ts'
+import { type Config, type ConfigInput, parseConfig } from '../policy/config.ts'
+import type { Reading } from '../policy/readings.ts'
 import { projectionUnit } from '../projections/unit.ts'
+import { markOf } from '../reducers/marks.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { transitions } from '../reducers/transitions.ts'
 import { Announcer } from './announce.ts'
+import { Balances } from './balances.ts'
 import { SessionBook } from './book.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { registerCommands } from './commands.ts'
 import { keepInnermost, registerProjection } from './harness.ts'
 import { attachStorage, Journal } from './journal-store.ts'
 import { Recovery } from './recovery.ts'
+import { Router } from './router.ts'
 import { Scheduler } from './scheduler.ts'
 import { createService } from './service.ts'
 import { SettingsWriter } from './settings.ts'
@@ -60,6 +65,17 @@ function indexWait(journal: Journal, session: Session, before: SessionState, aft
   }
 }
 
+/**
+ * A reading that shows allowance lifts a mark, but only one taken a while after the refusal: the very probe that the
+ * failure triggered, or a script with a cache of its own, must not send sessions straight back.
+ */
+function liftByReading(journal: Journal, config: Config, provider: string, reading: Reading): void {
+  const source = config.balances.find(balance => balance.provider === provider)
+  const mark = markOf(journal.marks, provider, reading.at)
+  if (source === undefined || mark === undefined || reading.at < mark.at + source.refreshMs) return
+  if (clears(reading, source.minimumRemaining)) journal.append({ type: 'providerLifted', provider, at: reading.at, by: 'reading' })
+}
+
 /** Never let what is ours break what is the harness's: a listener that fails is warned of once and passed over. */
 function guarded<A extends unknown[]>(warn: Warn, kind: string, run: (...args: A) => void): (...args: A) => void {
   return (...args) => {
@@ -89,7 +105,9 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const journal = new Journal(clock, warn)
   const book = new SessionBook(onFact(journal, waits, new Announcer(ctx, warn)))
   const settings = new SettingsWriter(ctx, config, book)
-  const recovery = new Recovery({ config, clock, book, waits, journal, voice })
+  const balances = new Balances(ctx, config, clock, voice, (provider, reading) => { liftByReading(journal, config, provider, reading) })
+  const router = new Router({ ctx, config, clock, book, journal, balances, voice })
+  const recovery = new Recovery({ config, clock, book, waits, journal, voice, balances, router })
 
   ctx.on('session/event', guarded(warn, 'reading an event', (session: Session, event: unknown) => { book.observe(session, event) }))
   ctx.on('agent/created', guarded(warn, 'inheriting settings', ({ agent }: { agent: Agent }) => { settings.inherit(agent) }))
@@ -97,14 +115,16 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
     const wait = message.source.kind === 'user' ? book.of(agent.session).entries.open?.wait : undefined
     if (wait) waits.bringForward(agent.session, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS))
   }))
+  ctx.on('agent/request', router.listener, { prepend: true })
+  if (config.beforeNativeRetries) ctx.on('agent/request-error', recovery.certainListener, { prepend: true })
   keepInnermost(ctx, 'agent/request-error', () => ctx.on('agent/request-error', recovery.listener))
 
   registerProjection(ctx, projectionUnit(config))
-  registerCommands(ctx, { config, clock, book, waits, settings })
+  registerCommands(ctx, { config, clock, book, waits, settings, balances, router })
   attachStorage(ctx, journal)
-  ctx.provide('llmQuotaRetry', createService({ config, book, waits, settings }))
+  ctx.provide('llmQuotaRetry', createService({ config, book, waits, settings, balances, router }))
   ctx.effect(() => async () => {
-    await recovery.close()
+    await Promise.all([recovery.close(), balances.close()])
     scheduler.close()
   }, 'llm-quota-retry: end every wait')
 }

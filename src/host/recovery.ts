@@ -2,17 +2,25 @@ import type { Events } from '@deepseek-ai/cordis'
 import type { RequestErrorAction } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { readFailure } from '../events/failure.ts'
-import { waitKey } from '../events/policy-key.ts'
-import type { Classification } from '../policy/classify.ts'
+import { moveKey, waitKey } from '../events/policy-key.ts'
+import { type Route, sameRoute } from '../events/route.ts'
+import { chooseMove } from '../policy/choose.ts'
 import type { Config } from '../policy/config.ts'
 import { type Response, respond } from '../policy/respond.ts'
+import { resolvePool } from '../policy/settings.ts'
 import { clockText, durationText, oneLine } from '../projections/text.ts'
+import type { Balances } from './balances.ts'
+import { type Mark, markOf } from '../reducers/marks.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
 import type { Journal } from './journal-store.ts'
 import { recordPlanned, recordStarted } from './records.ts'
+import type { Router } from './router.ts'
 import type { Waits } from './waits.ts'
 import type { Voice } from './voice.ts'
+
+/** Refusals of one provider within this time, in ms, are one piece of news. */
+const SAME_REFUSAL_MS = 5_000
 
 type RequestError = Parameters<Events['agent/request-error']>[0]
 type Next = () => Promise<RequestErrorAction>
@@ -24,6 +32,8 @@ export interface RecoveryParts {
   readonly book: SessionBook
   readonly waits: Waits<Session>
   readonly journal: Journal
+  readonly balances: Balances
+  readonly router: Router
   readonly voice: Voice
 }
 
@@ -46,10 +56,21 @@ export class Recovery {
    * @param payload - the failed request.
    * @param next - the next listener.
    */
-  readonly listener = (payload: RequestError, next: Next): Promise<RequestErrorAction> => {
+  readonly listener = (payload: RequestError, next: Next): Promise<RequestErrorAction> => this.track(payload, next, false)
+
+  /**
+   * The same, to be outermost: only for failures that certainly are a spent allowance, which the harness's own quick
+   * retries cannot mend.
+   *
+   * @param payload - the failed request.
+   * @param next - the next listener.
+   */
+  readonly certainListener = (payload: RequestError, next: Next): Promise<RequestErrorAction> => this.track(payload, next, true)
+
+  private track(payload: RequestError, next: Next, certainOnly: boolean): Promise<RequestErrorAction> {
     // A waterfall may have captured this listener before it was removed.
     if (this.lifetime.signal.aborted) return next()
-    const handled = this.handle(payload, next)
+    const handled = this.handle(payload, next, certainOnly)
     const tracked: Promise<RequestErrorAction> = handled.finally(() => { this.active.delete(tracked) })
     this.active.add(tracked)
     return tracked
@@ -62,10 +83,10 @@ export class Recovery {
     await Promise.allSettled([...this.active])
   }
 
-  private async handle(payload: RequestError, next: Next): Promise<RequestErrorAction> {
+  private async handle(payload: RequestError, next: Next, certainOnly: boolean): Promise<RequestErrorAction> {
     let retry: boolean
     try {
-      retry = await this.recover(payload)
+      retry = await this.recover(payload, certainOnly)
     } catch (error) {
       // A listener that throws would lose the failure: the turn would end with ours instead.
       this.parts.voice.warn('recovery', `a failed request could not be handled and is left to the harness: ${String(error)}`)
@@ -75,51 +96,94 @@ export class Recovery {
   }
 
   /** @returns whether to ask again; false leaves the failure as it was. */
-  private async recover(payload: RequestError): Promise<boolean> {
-    const { agent, turn, provider, failure, signal } = payload
-    if (signal.aborted) return false
-    const { book, clock, config } = this.parts
-    const now = clock.now()
-    const response = respond({ state: book.of(agent.session), failure: readFailure(failure), provider, turn, now }, config)
-    this.markProvider(provider, response.verdict, failure.message, now)
-    switch (response.kind) {
-      case 'delegate':
-        return false
-      case 'wait':
-        return this.wait(payload, response)
+  private async recover(payload: RequestError, certainOnly: boolean): Promise<boolean> {
+    const { agent: { session }, signal } = payload
+    // Each round names one target, and a target that the host refuses is none in the next.
+    for (let round = 0; ; round += 1) {
+      if (signal.aborted || this.lifetime.signal.aborted) return false
+      const response = this.decide(payload)
+      if (certainOnly && (response.kind === 'delegate' || response.verdict.confidence !== 'certain')) return false
+      if (round === 0) this.learn(payload, response)
+      switch (response.kind) {
+        case 'delegate':
+          return false
+        case 'wait':
+          return this.wait(payload, response)
+        case 'move': {
+          const { route } = response.choice
+          const objection = await this.parts.router.objection(route, signal)
+          if (signal.aborted || this.lifetime.signal.aborted) return false
+          if (objection === undefined) return this.move(payload, response)
+          this.parts.router.noteUnfit(session, payload, route, objection)
+        }
+      }
     }
   }
 
-  /** A refusal for a spent allowance concerns every session of the provider, whether this one is on or off. */
-  private markProvider(provider: string, verdict: Classification | undefined, message: unknown, now: number): void {
-    if (verdict?.kind !== 'spent-allowance' || verdict.throttle === true) return
-    const until = now + this.parts.config.exhaustedCooldownMs
-    this.parts.journal.append({
-      type: 'providerMarked',
-      provider,
-      at: now,
-      until,
-      rule: verdict.rule,
-      message: typeof message === 'string' ? message.slice(0, 2_000) : '',
-      ...verdict.resetHint === undefined ? {} : { resetHint: verdict.resetHint.slice(0, 500) },
-      ...verdict.resetsAt === undefined || verdict.resetsAt < 0 ? {} : { resetsAt: verdict.resetsAt },
-    })
+  private decide({ agent: { session }, turn, step, provider, failure }: RequestError): Response {
+    const { book, config, router } = this.parts
+    return respond({
+      state: book.of(session), failure: readFailure(failure), provider, turn, step,
+      world: router.world, unfit: router.unfitFor(session, turn, step),
+    }, config)
+  }
+
+  /** What a refusal tells about its provider or its route, whatever is done about it. */
+  private learn(payload: RequestError, response: Response): void {
+    const { journal, router } = this.parts
+    if (response.mark !== undefined && !this.saidAlready(response.mark)) journal.append(response.mark)
+    if (response.kind !== 'delegate' && response.unfit !== undefined) {
+      router.noteUnfit(payload.agent.session, payload, response.unfit, readFailure(payload.failure).message)
+    }
+  }
+
+  /** A hundred sessions may be refused in one breath; one mark says it for all. */
+  private saidAlready(mark: Mark): boolean {
+    const held = markOf(this.parts.router.world.marks, mark.provider, mark.at)
+    return held !== undefined && held.rule === mark.rule && mark.at - held.at < SAME_REFUSAL_MS
+  }
+
+  private move(payload: RequestError, { choice }: Extract<Response, { kind: 'move' }>): boolean {
+    const { agent: { session }, turn, step, provider, failure } = payload
+    const { book, router, balances } = this.parts
+    const { provider: toProvider, model } = choice.route
+    recordStarted(session, recordPlanned(session, book.of(session).step, {
+      turn, step, provider, policyKey: moveKey(choice.pool, toProvider, model), delayMs: 0, failure,
+    }))
+    router.redirect(session, choice.route)
+    // Behind the request: the next choice in this pool should know more than this one did.
+    void balances.refresh(choice.standings.map(({ route }) => route.provider))
+    return true
   }
 
   private async wait(payload: RequestError, plan: Extract<Response, { kind: 'wait' }>): Promise<boolean> {
-    const { agent, turn, step, provider, failure } = payload
-    const { session } = agent
+    const { agent: { session }, turn, step, provider } = payload
     const { book, clock, config, waits } = this.parts
     const deadline = clock.now() + plan.delayMs
-    const planned = recordPlanned(session, book.of(session).step, {
-      turn, step, provider, policyKey: waitKey(config.longTermDelayMs, plan.cause), delayMs: plan.delayMs, failure,
-    })
-    this.say(session, provider, plan, deadline)
-    const signal = AbortSignal.any([payload.signal, this.lifetime.signal])
-    const reason = await waits.begin(session, deadline, signal)
+    const policyKey = waitKey({ intervalMs: config.longTermDelayMs, cause: plan.cause, ...plan.on === undefined ? {} : { on: plan.on } })
+    const planned = recordPlanned(session, book.of(session).step, { turn, step, provider, policyKey, delayMs: plan.delayMs, failure: plan.failure })
+    this.say(session, plan.on?.provider ?? provider, plan, deadline)
+    const reason = await waits.begin(session, deadline, AbortSignal.any([payload.signal, this.lifetime.signal]))
     if (reason === 'aborted' || reason === 'disabled') return false
     recordStarted(session, planned)
+    this.chooseAfterWait(payload, plan.on)
     return true
+  }
+
+  /** After a wait every route may be asked once more, and the pool's order of preference counts again. */
+  private chooseAfterWait({ agent: { session }, turn, step, provider, failure }: RequestError, waitedOn: Route | undefined): void {
+    const { book, config, router } = this.parts
+    const state = book.of(session)
+    const { pool } = resolvePool(state.settings, state.step.route, config)
+    const choice = pool === null ? undefined : chooseMove(pool, router.unfitFor(session, turn, step), router.world, config)
+    const to = choice?.route ?? waitedOn
+    if (to === undefined || sameRoute(to, state.step.route)) return
+    if (choice !== undefined) {
+      recordStarted(session, recordPlanned(session, state.step, {
+        turn, step, provider, policyKey: moveKey(choice.pool, to.provider, to.model), delayMs: 0, failure,
+      }))
+    }
+    router.redirect(session, to)
   }
 
   /** One line for each wait: a headless run has nothing else that says why it stands still. */

@@ -1,8 +1,13 @@
 import type { Session } from '@deepseek-ai/dsh-session'
 import type { Config } from '../policy/config.ts'
+import { chooseStart } from '../policy/choose.ts'
+import { resolvePool } from '../policy/settings.ts'
 import { quotaRetryFacts } from '../projections/facts.ts'
+import { routesReport } from '../projections/routes.ts'
 import { retrySnapshot } from '../projections/snapshot.ts'
+import type { Balances } from './balances.ts'
 import type { SessionBook } from './book.ts'
+import type { Router } from './router.ts'
 import type { SettingsWriter } from './settings.ts'
 import type { QuotaRetryService } from './types.ts'
 import type { Waits } from './waits.ts'
@@ -13,6 +18,8 @@ export interface ServiceParts {
   readonly book: SessionBook
   readonly waits: Waits<Session>
   readonly settings: SettingsWriter
+  readonly balances: Balances
+  readonly router: Router
 }
 
 /**
@@ -20,7 +27,7 @@ export interface ServiceParts {
  *
  * @param parts - what it works with.
  */
-export function createService({ config, book, waits, settings }: ServiceParts): QuotaRetryService {
+export function createService({ config, book, waits, settings, balances, router }: ServiceParts): QuotaRetryService {
   return Object.freeze<QuotaRetryService>({
     isRetrying: session => book.of(session).entries.open !== null,
     stateOf: session => retrySnapshot(book.of(session)),
@@ -29,5 +36,26 @@ export function createService({ config, book, waits, settings }: ServiceParts): 
       settings.set(session, { setting: 'retry', value: enabled === null ? 'default' : enabled ? 'on' : 'off', inherited: false })
     },
     retryNow: session => waits.end(session, 'asked'),
+    async pickRoute(pool) {
+      const routes = Object.hasOwn(config.pools, pool) ? config.pools[pool]?.routes : undefined
+      if (routes === undefined) return undefined
+      await balances.refresh(routes.map(route => route.provider))
+      const { provider, model, reasoningEffort } = chooseStart(pool, router.world, config)?.route ?? {}
+      if (provider === undefined || model === undefined) return undefined
+      return Object.freeze({ provider, model, ...reasoningEffort === undefined ? {} : { reasoningEffort } })
+    },
+    setPool(session, pool) {
+      if (pool !== null && !Object.hasOwn(config.pools, pool)) return false
+      settings.set(session, { setting: 'pool', value: pool ?? 'off', inherited: false })
+      return true
+    },
+    clearPool(session) {
+      settings.set(session, { setting: 'pool', value: 'default', inherited: false })
+    },
+    poolOf(session) {
+      const { settings: stated, step } = book.of(session)
+      return resolvePool(stated, step.route, config).pool ?? undefined
+    },
+    report: () => routesReport(router.world, config, router.unfit),
   })
 }

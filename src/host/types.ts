@@ -4,6 +4,7 @@ import type { Session } from '@deepseek-ai/dsh-session'
 import type {} from '@deepseek-ai/dsh-session-projection/types'
 import type { Route } from '../events/route.ts'
 import type { QuotaRetryFacts } from '../projections/facts.ts'
+import type { RoutesReport } from '../projections/routes.ts'
 import type { RetrySnapshot } from '../projections/snapshot.ts'
 import type { LeaveReason } from '../reducers/entries.ts'
 
@@ -97,6 +98,42 @@ export interface QuotaRetryService {
    * @returns whether the session was waiting.
    */
   retryNow(session: Session): boolean
+  /**
+   * Choose the route that a session which does not exist yet should start on. Reads the stale balances of that pool's
+   * own providers first, and so may take as long as the slowest of their `timeoutMs`.
+   *
+   * @param pool - name of a configured pool.
+   * @returns the route, or `undefined` when no pool of that name is configured.
+   */
+  pickRoute(pool: string): Promise<PickedRoute | undefined>
+  /**
+   * Put a session under one pool's care; its next request goes to a route of the pool. Recorded in its log like the
+   * command.
+   *
+   * @param session - a live session.
+   * @param pool - name of a configured pool, or `null` for never changing provider.
+   * @returns false when no pool of that name is configured; then nothing changes.
+   */
+  setPool(session: Session, pool: string | null): boolean
+  /**
+   * Let the pool of a session follow the route it is on again.
+   *
+   * @param session - a live session.
+   */
+  clearPool(session: Session): void
+  /**
+   * The pool that governs a session now: the one it states, or the only one that holds its route.
+   *
+   * @param session - a live session.
+   */
+  poolOf(session: Session): string | undefined
+  /** Every pool, route, reading and mark: what `/quota-routes` prints. Nothing is read for it. */
+  report(): RoutesReport
+}
+
+/** A route chosen from a pool. */
+export interface PickedRoute extends Route {
+  readonly reasoningEffort?: string
 }
 
 declare module '@deepseek-ai/cordis' {

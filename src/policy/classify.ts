@@ -37,6 +37,10 @@ const holds = (rule: Rule, facts: Facts, waitMs: number): boolean =>
 const reasonOf = (rule: Rule, facts: Facts): string =>
   rule.why.includes('{1}') ? rule.why.replace('{1}', rule.text?.exec(facts.text)?.[1] ?? 'some') : rule.why
 
+/** A number that is only likely to mean something is certain to, where the words beside it say the same. */
+const confidenceOf = (rule: Rule, facts: Facts, waitMs: number): Confidence =>
+  RULES.some(other => other.kind === rule.kind && other.confidence === 'certain' && holds(other, facts, waitMs)) ? 'certain' : rule.confidence
+
 /** Kinds that pass with time; for the others a time in the text means something else. */
 const PASSING: readonly FailureKind[] = ['spent-allowance', 'rate-limit', 'server']
 
@@ -54,7 +58,7 @@ export const classifyFailure = (failure: FailureInput | null | undefined, { now 
   const rule = RULES.find(candidate => holds(candidate, facts, waitMs)) ?? NO_RULE
   const passing = PASSING.includes(rule.kind)
   return {
-    kind: rule.kind, confidence: rule.confidence, reason: reasonOf(rule, facts), rule: rule.id,
+    kind: rule.kind, confidence: confidenceOf(rule, facts, waitMs), reason: reasonOf(rule, facts), rule: rule.id,
     ...(passing && reset.resetsAt !== undefined ? { resetsAt: reset.resetsAt } : {}),
     ...(passing && reset.hint !== undefined ? { resetHint: reset.hint } : {}),
     ...(rule.throttle === true ? { throttle: true as const } : {}),

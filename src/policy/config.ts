@@ -23,11 +23,12 @@ const PoolConfig = z.strictObject({
 }, 'a pool {routes: [...]}')
 
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+const COMMAND = 'a command as a list, never a shell line: [executable, argument, ...]'
 
 const BalanceConfig = z.strictObject({
   provider: text('the provider that the script reports on'),
-  script: z.array(text('one argument of the command, as text'), 'a command as a list, never a shell line: [executable, argument, ...]')
-    .min(1, 'a command as a list, never a shell line: [executable, argument, ...]').optional(),
+  // Arguments go to the script as they stand, blanks and empty ones included; only the executable must be a name.
+  script: z.tuple([text('the executable')], z.string('one argument of the command, as text'), COMMAND).optional(),
   preset: text('the name of a script that ships with the plugin').optional(),
   args: z.array(z.string('one argument, as text'), 'a list of further arguments for the preset').optional(),
   apiKeyEnv: z.string('the name of a credential').regex(ENV_NAME, 'the name of a credential: letters, digits and _').optional(),
@@ -39,12 +40,15 @@ const BalanceConfig = z.strictObject({
   timeoutMs: delay(100).default(5_000),
 }, 'a balance source {provider, script | preset, ...}')
 
+const Pools = z.record(z.string(), PoolConfig, 'a map from pool names to {routes: [...]}').default({})
+const Balances = z.array(BalanceConfig, 'a list of balance sources').default([])
+
 const ConfigSchema = z.strictObject({
   longTermDelayMs: delay().default(3_600_000),
   defaultEnabled: flag().default(true),
   maxWaitMs: delay().optional(),
-  pools: z.record(z.string(), PoolConfig, 'a map from pool names to {routes: [...]}').default({}),
-  balances: z.array(BalanceConfig, 'a list of balance sources').default([]),
+  pools: Pools,
+  balances: Balances,
   failOpen: flag().default(true),
   exhaustedCooldownMs: delay().default(3_600_000),
   beforeNativeRetries: flag().default(false),
@@ -74,19 +78,23 @@ function valueAt(config: unknown, path: readonly PropertyKey[]): unknown {
     typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[part] : undefined, config)
 }
 
-/** A value as an error may show it: short, and never what stands under `env`, where people keep what they should not. */
+/** Where people keep credentials, though they should not: what stands there is never repeated. */
+const isPrivate = (path: readonly PropertyKey[]): boolean =>
+  path[0] === 'balances' && (path[2] === 'env' || path[2] === 'apiKeyEnv')
+
+const short = (text: string): string => text.length > 80 ? `${text.slice(0, 79)}…` : text
+
+/** A value as an error may show it: short, of a list or a map no content, and nothing that may be a credential. */
 function shown(value: unknown, path: readonly PropertyKey[]): string {
-  if (path.includes('env')) return `a ${typeof value}`
   if (value === undefined) return 'nothing'
-  if (typeof value === 'number') return String(value)
-  let json: string | undefined
-  try {
-    json = JSON.stringify(value)
-  } catch {
-    json = undefined
+  if (isPrivate(path)) return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+  if (Array.isArray(value)) return value.length === 0 ? '[]' : `a list of ${value.length}`
+  if (typeof value === 'object' && value !== null) {
+    const keys = Object.keys(value)
+    return keys.length === 0 ? '{}' : short(`a map of ${keys.join(', ')}`)
   }
-  if (json === undefined) return `a ${typeof value}`
-  return json.length > 80 ? `${json.slice(0, 79)}…` : json
+  if (typeof value === 'string') return short(JSON.stringify(value))
+  return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : String(value)
 }
 
 function allowedKeys(path: readonly PropertyKey[]): readonly string[] {
@@ -102,18 +110,39 @@ function explain(issue: z.core.$ZodIssue, config: unknown): string {
     return `unknown key ${keys}; allowed: ${allowedKeys(issue.path).join(', ')}`
   }
   const key = issue.path.length === 0 ? 'config' : `"${pathText(issue.path)}"`
+  if (issue.code === 'invalid_key') return `${key} must be called by ${issue.issues[0]?.message ?? issue.message}`
   return `${key} must be ${issue.message}, got ${shown(valueAt(config, issue.path), issue.path)}`
 }
 
-/** What the rules of single values cannot see: names that are taken, routes that repeat, sources that say two things. */
-function crossCheck(config: Config): string[] {
-  const problems: string[] = []
-  for (const [name, pool] of Object.entries(config.pools)) {
+/**
+ * What the rules of single values cannot see: names that are taken, routes that repeat, sources that say two things.
+ * The parts are looked at one by one, so that a mistake in one does not hide those in another.
+ */
+function crossCheck(given: unknown): string[] {
+  const pools = Pools.safeParse(valueAt(given, ['pools']))
+  const balances = Balances.safeParse(valueAt(given, ['balances']))
+  return [
+    ...checkNames(valueAt(given, ['pools'])),
+    ...pools.success ? checkRoutes(pools.data) : [],
+    ...balances.success ? checkBalances(balances.data, pools.data) : [],
+  ]
+}
+
+function checkNames(pools: unknown): string[] {
+  if (typeof pools !== 'object' || pools === null || Array.isArray(pools)) return []
+  return Object.keys(pools).flatMap((name) => {
     if (RESERVED_POOL_NAMES.includes(name)) {
-      problems.push(`"pools.${name}" must not be called "${name}", which /quota-pool answers itself; reserved: ${RESERVED_POOL_NAMES.join(', ')}`)
-    } else if (!POOL_NAME.test(name)) {
-      problems.push(`"pools" must name pools with lowercase letters, digits and hyphens, got ${shown(name, [])}`)
+      return [`"pools.${name}" must not be called "${name}", which /quota-pool answers itself; reserved: ${RESERVED_POOL_NAMES.join(', ')}`]
     }
+    return POOL_NAME.test(name)
+      ? []
+      : [`"pools" must name pools with lowercase letters, digits and hyphens, got ${shown(name, [])}`]
+  })
+}
+
+function checkRoutes(pools: Config['pools']): string[] {
+  const problems: string[] = []
+  for (const [name, pool] of Object.entries(pools)) {
     const seen = new Map<string, number>()
     for (const [index, route] of pool.routes.entries()) {
       const key = JSON.stringify([route.provider, route.model])
@@ -124,16 +153,16 @@ function crossCheck(config: Config): string[] {
       seen.set(key, first ?? index)
     }
   }
-  return [...problems, ...checkBalances(config)]
+  return problems
 }
 
-function checkBalances(config: Config): string[] {
+function checkBalances(balances: Config['balances'], pools: Config['pools'] | undefined): string[] {
   const problems: string[] = []
-  const pooled = new Set(Object.values(config.pools).flatMap(pool => pool.routes.map(route => route.provider)))
+  const pooled = new Set(Object.values(pools ?? {}).flatMap(pool => pool.routes.map(route => route.provider)))
   const seen = new Map<string, number>()
-  for (const [index, { provider, script, preset, args }] of config.balances.entries()) {
+  for (const [index, { provider, script, preset, args }] of balances.entries()) {
     const key = `balances[${index}]`
-    if (!pooled.has(provider)) {
+    if (pools !== undefined && !pooled.has(provider)) {
       problems.push(`"${key}.provider" must be a provider of some pool (${[...pooled].join(', ') || 'no pool is configured'}), got ${shown(provider, [])}`)
     }
     const first = seen.get(provider)
@@ -176,8 +205,7 @@ export class ConfigError extends Error {
 export function parseConfig(input: unknown): Config {
   const given = input ?? {}
   const parsed = ConfigSchema.safeParse(given)
-  if (!parsed.success) throw new ConfigError(parsed.error.issues.map(issue => explain(issue, given)))
-  const problems = crossCheck(parsed.data)
-  if (problems.length > 0) throw new ConfigError(problems)
+  const problems = [...parsed.error?.issues.map(issue => explain(issue, given)) ?? [], ...crossCheck(given)]
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(parsed.data)
 }

@@ -1,10 +1,13 @@
 import type { Failure } from '../events/failure.ts'
+import type { JournalRecordOf } from '../events/journal.ts'
 import type { WaitCause } from '../events/policy-key.ts'
+import { type Route, sameRoute } from '../events/route.ts'
 import type { SessionState } from '../reducers/session.ts'
+import { chooseMove, type Choice, type World } from './choose.ts'
 import { type Classification, classifyFailure } from './classify.ts'
 import type { Config } from './config.ts'
-import { resolveSwitch } from './settings.ts'
-import { planWait } from './wait.ts'
+import { resolvePool, resolveSwitch } from './settings.ts'
+import { HINT_MARGIN_MS, planWait } from './wait.ts'
 
 /** A failed request, and everything that the answer to it may depend on. */
 export interface Refusal {
@@ -12,34 +15,96 @@ export interface Refusal {
   readonly failure: Failure
   readonly provider: string
   readonly turn: number
-  /** Epoch ms. */
-  readonly now: number
+  readonly step: number
+  readonly world: World
+  /** Routes that cannot serve this step: the host refuses them, or they refuse its history. */
+  readonly unfit: readonly Route[]
 }
 
 /** Why a failure was left to the harness. */
 export type DelegateReason = 'switched-off' | 'not-an-allowance' | 'longest-wait-reached'
 
+type Marked = { readonly mark?: JournalRecordOf<'providerMarked'> }
+
 /** What to do about a failed request. */
-export type Response =
+export type Response = { readonly verdict: Classification } & Marked & (
   /** Leave it to the harness. */
-  | { readonly kind: 'delegate'; readonly why: DelegateReason; readonly verdict?: Classification }
-  /** Ask the same route again after a while, in the same step. */
-  | { readonly kind: 'wait'; readonly delayMs: number; readonly cause: WaitCause; readonly verdict: Classification }
+  | { readonly kind: 'delegate'; readonly why: DelegateReason }
+  /** Ask another route of the pool at once, in the same step. */
+  | { readonly kind: 'move'; readonly choice: Choice; readonly unfit?: Route }
+  /** Ask again after a while, in the same step; `on` is the route waited for, where it is not the one that failed. */
+  | { readonly kind: 'wait'; readonly delayMs: number; readonly cause: WaitCause; readonly failure: Failure; readonly on?: Route; readonly unfit?: Route }
+)
+
+/** The mark that a refusal puts on its provider: until its own reset where that comes first, else for the cooldown. */
+function markFor({ provider, failure, world }: Refusal, verdict: Classification, config: Config): JournalRecordOf<'providerMarked'> {
+  const { now } = world
+  const lapse = now + config.exhaustedCooldownMs
+  const reset = verdict.resetsAt !== undefined && verdict.resetsAt > now ? verdict.resetsAt + HINT_MARGIN_MS : lapse
+  return {
+    type: 'providerMarked', provider, at: now, until: Math.min(lapse, reset), rule: verdict.rule, message: failure.message.slice(0, 2_000),
+    ...verdict.resetHint === undefined ? {} : { resetHint: verdict.resetHint.slice(0, 500) },
+    ...verdict.resetsAt === undefined || verdict.resetsAt < 0 ? {} : { resetsAt: verdict.resetsAt },
+  }
+}
+
+function targetOf(refusal: Refusal, marked: Marked, config: Config): Choice | undefined {
+  const { state, unfit, world } = refusal
+  const { pool } = resolvePool(state.settings, state.step.route, config)
+  if (pool === null) return undefined
+  const marks = marked.mark === undefined ? world.marks : { ...world.marks, [marked.mark.provider]: marked.mark }
+  const asked = state.step.refused.map(({ route }) => route)
+  const current = state.step.route === null ? [] : [state.step.route]
+  return chooseMove(pool, [...asked, ...current, ...unfit], { ...world, marks }, config)
+}
+
+/** Failures that tell of the conversation meeting a route it does not fit, right after it was moved there. */
+const MISFITS: ReadonlySet<string> = new Set(['other', 'context', 'auth'])
+
+/** Whether the failed request is one that a move of this very step sent to its route. */
+function movedHere({ state, turn, step }: Refusal): boolean {
+  const { last } = state.failovers
+  return last !== null && last.turn === turn && last.step === step && sameRoute(last.to, state.step.route)
+}
 
 /**
- * Decide what to do about a failed request.
+ * A route that we moved to and that will not take this conversation (a foreign reasoning block, a shorter context, a
+ * wrong key) must not end a run that only ran out of allowance elsewhere: the next route, else the wait for the first.
+ */
+function answerMisfit(refusal: Refusal, verdict: Classification, config: Config): Response | undefined {
+  const { state, turn, world } = refusal
+  const unfit = state.step.route
+  const first = state.step.refused[0]
+  if (!MISFITS.has(verdict.kind) || !movedHere(refusal) || unfit === null || first === undefined) return undefined
+  if (!resolveSwitch(state.settings, config).enabled) return undefined
+  const choice = targetOf(refusal, {}, config)
+  if (choice !== undefined) return { kind: 'move', choice, unfit, verdict }
+  const original = classifyFailure({ ...first.failure, provider: first.route.provider }, { now: world.now })
+  const wait = planWait(world.now, turn, state.entries.open, original, config)
+  return wait === undefined ? undefined : { kind: 'wait', ...wait, failure: first.failure, on: first.route, unfit, verdict: original }
+}
+
+/**
+ * Decide what to do about a failed request: move, wait, or leave it.
  *
- * @param refusal - the failure, the session it happened in, and the time.
+ * @param refusal - the failure, the session it happened in, and what is known of the providers.
  * @param config - the deployment.
- * @returns the response; its reason is data that the host, the report and the audit print.
+ * @returns the response; its reasons are data that the host, the report and the audit print.
  */
 export function respond(refusal: Refusal, config: Config): Response {
-  const { state, failure, provider, turn, now } = refusal
-  const verdict = classifyFailure({ ...failure, provider }, { now })
-  if (verdict.kind !== 'spent-allowance') return { kind: 'delegate', why: 'not-an-allowance', verdict }
-  if (!resolveSwitch(state.settings, config).enabled) return { kind: 'delegate', why: 'switched-off', verdict }
-  const wait = planWait(now, turn, state.entries.open, verdict, config)
+  const { state, failure, provider, turn, world } = refusal
+  const verdict = classifyFailure({ ...failure, provider }, { now: world.now })
+  if (verdict.kind !== 'spent-allowance') {
+    return answerMisfit(refusal, verdict, config) ?? { kind: 'delegate', why: 'not-an-allowance', verdict }
+  }
+  // The refusal concerns every session of the provider, whether this one is on or off; a throttle concerns none.
+  const throttle = verdict.throttle === true
+  const marked: Marked = throttle ? {} : { mark: markFor(refusal, verdict, config) }
+  if (!resolveSwitch(state.settings, config).enabled) return { kind: 'delegate', why: 'switched-off', verdict, ...marked }
+  const choice = throttle ? undefined : targetOf(refusal, marked, config)
+  if (choice !== undefined) return { kind: 'move', choice, verdict, ...marked }
+  const wait = planWait(world.now, turn, state.entries.open, verdict, config)
   return wait === undefined
-    ? { kind: 'delegate', why: 'longest-wait-reached', verdict }
-    : { kind: 'wait', ...wait, verdict }
+    ? { kind: 'delegate', why: 'longest-wait-reached', verdict, ...marked }
+    : { kind: 'wait', ...wait, failure, verdict, ...marked }
 }

@@ -34,9 +34,9 @@ function bestTime(now: number, interval: number, timing: RefusalTiming, afterHin
   if (timing.throttle === true) return { delayMs: Math.min(interval, THROTTLE_DELAY_MS), cause: 'throttle' }
   if (timing.resetsAt !== undefined) {
     const until = timing.resetsAt - now
-    if (until >= NEAREST_HINT_MS && until + HINT_MARGIN_MS < interval) {
-      return { delayMs: until + HINT_MARGIN_MS, cause: 'hint' }
-    }
+    // A provider that promises "in two seconds" again and again would otherwise be asked every few seconds for hours.
+    const delayMs = Math.max(until + HINT_MARGIN_MS, afterHint ? SECOND_TRY_MS : 0)
+    if (until >= NEAREST_HINT_MS && delayMs < interval) return { delayMs, cause: 'hint' }
   }
   if (afterHint && SECOND_TRY_MS < interval) return { delayMs: SECOND_TRY_MS, cause: 'second-try' }
   return { delayMs: interval, cause: 'interval' }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { cutText } from '../events/failure.ts'
 import type { Config } from '../policy/config.ts'
 import { resolvePool, resolveSwitch } from '../policy/settings.ts'
 import type { Entry } from '../reducers/entries.ts'
@@ -53,7 +54,6 @@ export type QuotaRetryFacts = z.infer<typeof QuotaRetryFacts>
 export type LiveWait = z.infer<typeof LiveWait>
 
 function liveWait(entry: Entry): LiveWait {
-  const { message } = entry.failure
   return {
     since: entry.since,
     nextAttemptAt: entry.wait?.nextAttemptAt ?? null,
@@ -61,7 +61,7 @@ function liveWait(entry: Entry): LiveWait {
     attempts: entry.attempts,
     provider: entry.provider,
     model: entry.model,
-    reason: message.length > MAX_REASON ? `${message.slice(0, MAX_REASON - 1)}…` : message,
+    reason: cutText(entry.failure.message, MAX_REASON),
   }
 }
 

@@ -78,8 +78,8 @@ function planned(state: EntriesState, fact: FactOf<'waitPlanned'>, step: StepSta
   const entry: Entry = {
     enteredAt: open?.enteredAt ?? fact.at,
     attempts: (open?.attempts ?? 0) + 1,
-    provider: fact.provider,
-    model: step.route?.provider === fact.provider ? step.route.model : null,
+    provider: fact.on?.provider ?? fact.provider,
+    model: fact.on?.model ?? (step.route?.provider === fact.provider ? step.route.model : null),
     turn: fact.turn,
     step: fact.step,
     failure: boundFailure(fact.failure),
@@ -120,8 +120,6 @@ export function evolveEntries(state: EntriesState, fact: Fact, step: StepState, 
     case 'requestFailed':
     case 'movePlanned':
     case 'otherRetryPlanned':
-    case 'stepStarted':
-    case 'stepEnded':
       // The loop goes on although the wait has no pair: it was given up, as when the plugin was unloaded in it.
       return disarm(state)
     case 'turnStarted':

@@ -59,6 +59,7 @@ const asInherited = (state: SettingsState): SettingsState => ({
   ...state,
   retry: state.retry === null ? null : { ...state.retry, source: 'inherited' },
   pool: state.pool === null ? null : { ...state.pool, source: 'inherited' },
+  assigned: false,
   touched: false,
 })
 

@@ -17,6 +17,8 @@ export interface SettingsState {
   readonly retry: Stated<Exclude<RetryChoice, 'default'>> | null
   /** `off`, or the name of a pool (which the configuration may have lost since). */
   readonly pool: Stated<PoolChoice> | null
+  /** Whether the session was put in a pool and has sent no request since: the next one goes to a route of the pool. */
+  readonly assigned: boolean
   /** Whether any setting command took effect since the session's own history began: a child inherits only once. */
   readonly touched: boolean
   /** Commands that ran and are not settled; a command that fails changes nothing. */
@@ -24,14 +26,20 @@ export interface SettingsState {
 }
 
 /** No setting stated. */
-export const initialSettings: SettingsState = { retry: null, pool: null, touched: false, open: {} }
+export const initialSettings: SettingsState = { retry: null, pool: null, assigned: false, touched: false, open: {} }
 
 function apply(state: SettingsState, change: SettingChange, at: number): SettingsState {
   const source: SettingSource = change.inherited ? 'inherited' : 'session'
   if (change.setting === 'retry') {
     return { ...state, touched: true, retry: change.value === 'default' ? null : { value: change.value, source, at } }
   }
-  return { ...state, touched: true, pool: change.value === 'default' ? null : { value: change.value, source, at } }
+  return {
+    ...state,
+    touched: true,
+    pool: change.value === 'default' ? null : { value: change.value, source, at },
+    // What a child inherits says where it may move to; the route it was given is left as it is.
+    assigned: change.value !== 'default' && change.value !== 'off' && !change.inherited,
+  }
 }
 
 function settle(state: SettingsState, commandId: string, ok: boolean, at: number): SettingsState {
@@ -54,6 +62,9 @@ export function evolveSettings(state: SettingsState, fact: Fact): SettingsState 
       return { ...state, open: { ...state.open, [fact.commandId]: fact.change } }
     case 'commandSettled':
       return settle(state, fact.commandId, fact.ok, fact.at)
+    case 'answered':
+    case 'requestFailed':
+      return state.assigned ? { ...state, assigned: false } : state
     case 'seedEnded':
       // A command that the process did not live to settle never will be.
       return Object.keys(state.open).length === 0 ? state : { ...state, open: {} }

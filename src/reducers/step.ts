@@ -1,5 +1,6 @@
 import { produce } from 'immer'
 import type { Fact } from '../events/facts.ts'
+import { boundFailure, type Failure } from '../events/failure.ts'
 import { type Route, sameRoute } from '../events/route.ts'
 
 /** A chain of planned retries: one policy, one provider, one step. */
@@ -7,6 +8,12 @@ export interface Chain {
   readonly retryId: string
   /** Number of the last planned retry, from 1. */
   readonly retry: number
+}
+
+/** A route that refused, and what it said. */
+export interface RefusedRoute {
+  readonly route: Route
+  readonly failure: Failure
 }
 
 /** Where the session's loop stands, and on which route. */
@@ -20,8 +27,8 @@ export interface StepState {
   readonly reasoningEffort: string | null
   /** The planned retries of the open step by `provider` and `policyKey`; their numbers must go on without a gap. */
   readonly chains: Readonly<Record<string, Chain>>
-  /** Routes that refused a request of this step since it began or since its last wait: not to be asked again without one. */
-  readonly refused: readonly Route[]
+  /** What refused a request of this step since it began or since its last wait: not to be asked again without one. */
+  readonly refused: readonly RefusedRoute[]
 }
 
 /** Nothing open, no route used. */
@@ -67,9 +74,9 @@ export function evolveStep(state: StepState, fact: Fact): StepState {
     }
     case 'requestFailed': {
       const { route } = state
-      return route === null || state.refused.some(refused => sameRoute(refused, route))
+      return route === null || state.refused.some(refused => sameRoute(refused.route, route))
         ? state
-        : { ...state, refused: [...state.refused, route] }
+        : { ...state, refused: [...state.refused, { route, failure: boundFailure(fact.failure) }] }
     }
     case 'waitPlanned':
       return produce(state, (draft) => {

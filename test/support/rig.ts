@@ -19,6 +19,7 @@ import JsonlSessionPersistence from '@deepseek-ai/dsh-session-persistence-jsonl'
 import Storage from '@deepseek-ai/dsh-storage'
 import * as StorageDomain from '@deepseek-ai/dsh-storage-domain'
 import * as StorageJson from '@deepseek-ai/dsh-storage-json'
+import SubprocessLocal from '@deepseek-ai/dsh-subprocess-local'
 import SystemPrompt from '@deepseek-ai/dsh-system-prompt'
 import ToolRuntime from '@deepseek-ai/dsh-tools'
 import { vi } from 'vitest'
@@ -84,6 +85,9 @@ export interface RigOptions {
   /** Kept between two rigs that share a home; made and removed by the test otherwise. */
   readonly root?: string
   readonly storage?: boolean
+  /** Child processes for balance scripts, and credentials by name. */
+  readonly subprocess?: boolean
+  readonly credentials?: Record<string, string>
   /** `false` leaves the plugin out: a host from which it was removed. */
   readonly plugin?: boolean
   /** More plugins, mounted before or after ours. */
@@ -134,6 +138,8 @@ export async function rig(options: RigOptions): Promise<Rig> {
   const ctx: any = new Context()
   const warnings: string[] = []
   await mountHost(ctx, root, options.storage !== false)
+  if (options.subprocess === true) await ctx.plugin(SubprocessLocal as never)
+  if (options.credentials !== undefined) ctx.provide('credentials', { resolve: async (name: string) => options.credentials?.[name] === undefined ? undefined : { value: options.credentials[name], source: 'env' } })
   await options.before?.(ctx)
   const underTest = {
     name: QuotaRetry.name,

@@ -1,0 +1,169 @@
+import type { Context, Events } from '@deepseek-ai/cordis'
+import type { LlmCallConfig } from '@deepseek-ai/dsh-llm'
+import type { Session } from '@deepseek-ai/dsh-session'
+import { type Route, sameRoute } from '../events/route.ts'
+import type { Choice, World } from '../policy/choose.ts'
+import type { Config, RouteConfig } from '../policy/config.ts'
+import { decideRequest, initialMemory, type RequestDecision, type RouteMemory, type Target } from '../policy/request.ts'
+import type { UnfitRoute } from '../projections/routes.ts'
+import type { Balances } from './balances.ts'
+import type { SessionBook } from './book.ts'
+import type { Clock } from './clock.ts'
+import { agentOf, showSelection } from './harness.ts'
+import type { Journal } from './journal-store.ts'
+import type { Voice } from './voice.ts'
+
+type RequestPayload = Parameters<Events['agent/request']>[0]
+type Next = () => Promise<LlmCallConfig>
+
+/** What the router works with. */
+export interface RouterParts {
+  readonly ctx: Context
+  readonly config: Config
+  readonly clock: Clock
+  readonly book: SessionBook
+  readonly journal: Journal
+  readonly balances: Balances
+  readonly voice: Voice
+}
+
+/** Routes found unfit that are kept for the report. */
+const KEPT_UNFIT = 50
+
+/** Routes found unfit in one step of a session. */
+interface UnfitInStep {
+  readonly turn: number
+  readonly step: number
+  readonly routes: Route[]
+}
+
+/** Sends each request where the policy decides, from cached state alone. */
+export class Router {
+  private readonly parts: RouterParts
+  private readonly memories = new WeakMap<Session, RouteMemory>()
+  private readonly unfitInStep = new WeakMap<Session, UnfitInStep>()
+  private readonly unfitRoutes: UnfitRoute[] = []
+
+  /**
+   * @param parts - what the router works with.
+   */
+  constructor(parts: RouterParts) {
+    this.parts = parts
+  }
+
+  /** What is known of the providers now. */
+  get world(): World {
+    const { balances, clock, journal } = this.parts
+    return { marks: journal.marks, readings: balances.readings, now: clock.now() }
+  }
+
+  /** Routes that were found unfit, oldest first. */
+  get unfit(): readonly UnfitRoute[] {
+    return this.unfitRoutes
+  }
+
+  /**
+   * The `agent/request` listener, outermost: its word on the route is the last.
+   *
+   * @param payload - the request.
+   * @param next - the next listener.
+   */
+  readonly listener = async (payload: RequestPayload, next: Next): Promise<LlmCallConfig> => {
+    const base = await next()
+    try {
+      return this.route(payload, base)
+    } catch (error) {
+      this.parts.voice.warn('request', `a request could not be looked at and goes where it would without this plugin: ${String(error)}`)
+      return base
+    }
+  }
+
+  /**
+   * Send the session's requests to a route from now on.
+   *
+   * @param session - the session.
+   * @param to - the route.
+   */
+  redirect(session: Session, to: Target): void {
+    const memory = this.memories.get(session) ?? initialMemory
+    this.memories.set(session, { ...memory, to, picked: null })
+    showSelection(agentOf(this.parts.ctx, session), this.parts.ctx, to)
+  }
+
+  /**
+   * Routes that cannot serve a step of a session.
+   *
+   * @param session - the session.
+   * @param turn - the turn of the step.
+   * @param step - the step.
+   */
+  unfitFor(session: Session, turn: number, step: number): readonly Route[] {
+    const known = this.unfitInStep.get(session)
+    return known?.turn === turn && known.step === step ? known.routes : []
+  }
+
+  /**
+   * Note that a route cannot serve a step of a session, and why, for the report.
+   *
+   * @param session - the session.
+   * @param where - the step.
+   * @param route - the route.
+   * @param why - the host's or the provider's words.
+   */
+  noteUnfit(session: Session, where: { readonly turn: number; readonly step: number }, route: Route, why: string): void {
+    const routes = [...this.unfitFor(session, where.turn, where.step), route]
+    this.unfitInStep.set(session, { turn: where.turn, step: where.step, routes })
+    this.unfitRoutes.push({ route: { provider: route.provider, model: route.model }, why: why.slice(0, 300), at: this.parts.clock.now() })
+    if (this.unfitRoutes.length > KEPT_UNFIT) this.unfitRoutes.shift()
+  }
+
+  /**
+   * Ask the host whether it would send to a route at all: an unknown model or an unsupported effort would end the turn.
+   *
+   * @param route - the route.
+   * @param signal - the turn's signal.
+   * @returns what the host has against it, or `undefined`.
+   */
+  async objection(route: RouteConfig, signal: AbortSignal): Promise<string | undefined> {
+    const { provider, model, reasoningEffort } = route
+    try {
+      await this.parts.ctx.llm.resolveCallConfig({
+        provider, model, ...reasoningEffort === undefined ? {} : { reasoningEffort },
+      } as LlmCallConfig, signal)
+      return undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
+  private route({ agent }: RequestPayload, base: LlmCallConfig): LlmCallConfig {
+    const { session } = agent
+    if (!base.provider || !base.model) return base
+    const decision = decideRequest({
+      base, memory: this.memories.get(session) ?? initialMemory, state: this.parts.book.of(session), world: this.world,
+    }, this.parts.config)
+    this.memories.set(session, decision.memory)
+    if (sameRoute(base, decision.route)) return base
+    this.note(session, base, decision)
+    return withRoute(base, decision.route)
+  }
+
+  /** A move before a refusal stands in no log but ours: the header only shows that the route changed. */
+  private note(session: Session, base: Route, { why, route }: RequestDecision): void {
+    if (why.kind !== 'marked' && why.kind !== 'assigned') return
+    this.parts.journal.append({
+      type: 'requestMoved', session: session.id, at: this.parts.clock.now(), pool: why.choice.pool,
+      from: { provider: base.provider, model: base.model }, to: { provider: route.provider, model: route.model }, why: reasonText(why.kind, why.choice),
+    })
+    showSelection(agentOf(this.parts.ctx, session), this.parts.ctx, route)
+  }
+}
+
+const reasonText = (kind: 'marked' | 'assigned', choice: Choice): string =>
+  kind === 'assigned' ? `the session was put in pool ${choice.pool}` : 'its provider reported the allowance spent'
+
+/** The effort and the token limit belong to the old model; the new one has its own, or its provider's. */
+function withRoute(base: LlmCallConfig, { provider, model, reasoningEffort }: Target): LlmCallConfig {
+  const { reasoningEffort: _effort, maxTokens: _maxTokens, ...kept } = base
+  return { ...kept, provider, model, ...reasoningEffort === undefined ? {} : { reasoningEffort } } as LlmCallConfig
+}

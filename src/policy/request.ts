@@ -1,0 +1,99 @@
+import { type Route, sameRoute } from '../events/route.ts'
+import type { SessionState } from '../reducers/session.ts'
+import { chooseMove, chooseStart, type Choice, standingOf, type World } from './choose.ts'
+import type { Config } from './config.ts'
+import { resolvePool, resolveSwitch } from './settings.ts'
+
+/** A route with the effort that goes with it. */
+export interface Target extends Route {
+  readonly reasoningEffort?: string | undefined
+}
+
+/**
+ * What is remembered of a live session between its requests. Not in the log, and not needed after a restart: the marks
+ * are, and a session whose provider is marked is moved again before its first request.
+ */
+export interface RouteMemory {
+  /** The route that the harness would have used for the last request. */
+  readonly base: Route | null
+  /** Where requests go instead, while the harness would still use `base`. */
+  readonly to: Target | null
+  /** Where the last request went; the harness takes it up as its own route from the logged header. */
+  readonly sent: Route | null
+  /** A route that the person picked; used although its provider is marked, until it refuses. */
+  readonly picked: Route | null
+}
+
+/** Nothing remembered. */
+export const initialMemory: RouteMemory = { base: null, to: null, sent: null, picked: null }
+
+/** Why a request goes where it goes. */
+export type RequestWhy =
+  /** Where the harness would send it. */
+  | { readonly kind: 'as-it-is' }
+  /** The person picked this route since the last request. */
+  | { readonly kind: 'picked' }
+  /** The session was put in a pool since its last request. */
+  | { readonly kind: 'assigned'; readonly choice: Choice }
+  /** An earlier move still holds. */
+  | { readonly kind: 'moved-before' }
+  /** The provider is marked, and the pool holds another route. */
+  | { readonly kind: 'marked'; readonly choice: Choice }
+
+/** Where a request goes. */
+export interface RequestDecision {
+  readonly route: Target
+  readonly why: RequestWhy
+  readonly memory: RouteMemory
+}
+
+/** A request that is about to be sent. */
+export interface RequestContext {
+  /** The route that the harness would use. */
+  readonly base: Route
+  readonly memory: RouteMemory
+  readonly state: SessionState
+  readonly world: World
+}
+
+/** A route without what a call configuration carries besides. */
+const bare = ({ provider, model }: Route): Route => ({ provider, model })
+
+const decided = (base: Route, target: Target, why: RequestWhy, picked: Route | null): RequestDecision =>
+  ({
+    route: target,
+    why,
+    memory: { base: bare(base), to: sameRoute(base, target) ? null : target, sent: bare(target), picked: picked === null ? null : bare(picked) },
+  })
+
+/** The harness's own route changed to one that we did not move it to: somebody picked it. */
+const isPick = (base: Route, memory: RouteMemory): boolean =>
+  memory.base !== null && ![memory.base, memory.to, memory.sent].some(known => sameRoute(base, known))
+
+/**
+ * Decide where a request goes, from what is cached alone.
+ *
+ * A pick of the person always wins. A pool that the session was just put in chooses its route. Otherwise the session
+ * stays where it is, unless the provider itself reported the allowance spent and the pool holds a route that is not:
+ * a reading below a threshold never moves a running session, and a lapsed mark never moves it back.
+ *
+ * @param request - the request, and what is known.
+ * @param config - the deployment.
+ */
+export function decideRequest({ base, memory, state, world }: RequestContext, config: Config): RequestDecision {
+  if (isPick(base, memory)) return decided(base, base, { kind: 'picked' }, base)
+  if (state.settings.assigned) {
+    const { pool } = resolvePool(state.settings, base, config)
+    const choice = pool === null ? undefined : chooseStart(pool, world, config)
+    if (choice !== undefined) return decided(base, choice.route, { kind: 'assigned', choice }, null)
+  }
+  const current: Target = memory.to ?? base
+  const stay = decided(base, current, memory.to === null ? { kind: 'as-it-is' } : { kind: 'moved-before' }, memory.picked)
+  if (sameRoute(current, memory.picked) || !resolveSwitch(state.settings, config).enabled) return stay
+  const { pool } = resolvePool(state.settings, current, config)
+  // A model that was picked outside the pool is left alone.
+  const held = pool === null ? undefined : config.pools[pool]?.routes.find(route => sameRoute(route, current))
+  if (pool === null || held === undefined || standingOf(held, world, config).grade !== 'marked') return stay
+  const choice = chooseMove(pool, [current], world, config)
+  return choice === undefined ? stay : decided(base, choice.route, { kind: 'marked', choice }, null)
+}
