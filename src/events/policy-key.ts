@@ -11,12 +11,41 @@ import type { Route } from './route.ts'
 /** First element of each of our policy keys; also the package's row id. */
 export const POLICY = 'llm-quota-retry'
 
-/** Why a wait was planned for the time it was planned for. Absent in a key means the plain interval. */
-export type WaitCause = 'interval' | 'hint' | 'second-try' | 'throttle' | 'limit' | 'shared' | 'ramp'
+/**
+ * Why an attempt is planned for its time. Absent in a key means the plain interval. The later ones end a wait before
+ * its time: the log then holds a second record, due at once, that says why.
+ */
+export const WAIT_CAUSES = [
+  /** The configured interval. */
+  'interval',
+  /** The reset time that the provider named. */
+  'hint',
+  /** A short look after a reset time that did not hold. */
+  'second-try',
+  /** A throttle of the provider. */
+  'throttle',
+  /** The longest wait allowed. */
+  'limit',
+  /** Another session asks for all that wait on the route. */
+  'shared',
+  /** The provider answers again; those who waited follow one after another. */
+  'ramp',
+  /** The person asked for it now. */
+  'asked',
+  /** The person sent a message. */
+  'message',
+  /** A balance reading shows allowance. */
+  'reading',
+  /** The provider answered on another model. */
+  'answer',
+  /** The session that asked for all ended without an answer. */
+  'relay',
+] as const
 
-const CAUSES: ReadonlySet<string> = new Set<WaitCause>([
-  'interval', 'hint', 'second-try', 'throttle', 'limit', 'shared', 'ramp',
-])
+/** Why an attempt is planned for its time. */
+export type WaitCause = typeof WAIT_CAUSES[number]
+
+const CAUSES: ReadonlySet<string> = new Set(WAIT_CAUSES)
 
 /** A wait as its policy key has it. */
 export interface WaitPolicy {

@@ -14,6 +14,8 @@ const PRESETS = new URL('../../balance/', import.meta.url)
 const MAX_OUTPUT = 64 * 1024
 /** Time from asking a script to end to killing it, in ms. */
 const GRACE_MS = 500
+/** A shorter key is none, and taking it out of a text would only spoil the text. */
+const SHORTEST_KEY = 8
 
 const PresetIndex = z.looseObject({
   presets: z.array(z.looseObject({ name: z.string(), file: z.string(), defaultKeyEnv: z.string() })),
@@ -26,7 +28,7 @@ interface Command {
   readonly keyEnv: string | undefined
 }
 
-/** Told of each new reading. */
+/** Told of each new reading; its `at` is here the time at which the run began, since when it can be no older. */
 export type ReadingListener = (provider: string, reading: Reading) => void
 
 interface Handle {
@@ -66,6 +68,9 @@ export function resolveCommands(config: Pick<Config, 'balances'>): ReadonlyMap<s
     source.script === undefined ? presetCommand(source, index) : { argv: source.script, keyEnv: source.apiKeyEnv },
   ]))
 }
+
+/** A provider may repeat the key in its refusal, and a script may pass that on; a reading is shown, and so is in logs. */
+const withoutKey = (text: string, key: string): string => key.length < SHORTEST_KEY ? text : text.replaceAll(key, '[key]')
 
 /** Runs balance scripts and keeps the last word of each. Nothing that a script prints leaves here but its reading. */
 export class Balances {
@@ -124,17 +129,20 @@ export class Balances {
     const running = this.running.get(provider)
     if (running !== undefined) return running
     const last = Object.hasOwn(this.last, provider) ? this.last[provider] : undefined
-    if (last !== undefined && this.clock.now() - last.at < source.refreshMs) return Promise.resolve()
+    const age = last === undefined ? undefined : this.clock.now() - last.at
+    // A reading from the future was taken before the clock was set back, and may be as old as it likes.
+    if (age !== undefined && age >= 0 && age < source.refreshMs) return Promise.resolve()
     const run = this.read(provider, source).finally(() => { this.running.delete(provider) })
     this.running.set(provider, run)
     return run
   }
 
   private async read(provider: string, source: BalanceConfig): Promise<void> {
+    const began = this.clock.now()
     const found = await this.run(source).catch((): MissingReading => ({ missing: 'spawn', at: this.clock.now() }))
     if (this.lifetime.signal.aborted) return
     this.last = { ...this.last, [provider]: found }
-    if (!('missing' in found)) this.onReading(provider, found)
+    if (!('missing' in found)) this.onReading(provider, { ...found, at: began })
     else if (found.missing === 'no-service') this.voice.warn('no-subprocess', 'this host runs no child processes, so balance scripts give no readings.')
     else this.voice.warn(`balance-${provider}`, `the balance script of ${provider} gave no reading (${found.missing}); its routes count as unread. What it printed is not logged: run it by hand to see.`)
   }
@@ -143,32 +151,33 @@ export class Balances {
     const subprocess = this.ctx.get('subprocess' as never) as Subprocess | undefined
     const command = this.commands.get(source.provider)
     if (subprocess === undefined || command === undefined) return { missing: 'no-service', at: this.clock.now() }
-    const env = { ...source.env, ...await this.credential(command.keyEnv) }
     const timeout = new AbortController()
-    const late = new Promise<'late'>((resolve) => { timeout.signal.addEventListener('abort', () => { resolve('late') }, { once: true }) })
+    const signal = AbortSignal.any([timeout.signal, this.lifetime.signal])
+    const late = new Promise<'late'>((resolve) => { signal.addEventListener('abort', () => { resolve('late') }, { once: true }) })
     const cancel = this.clock.after(() => { timeout.abort() }, source.timeoutMs)
     try {
+      const key = await Promise.race([this.credential(command.keyEnv), late])
+      if (key === 'late') return this.readingOf(undefined, 'late', source)
       const handle = subprocess.spawn({
-        argv: command.argv, cwd: process.cwd(), env, graceMs: GRACE_MS,
-        signal: AbortSignal.any([timeout.signal, this.lifetime.signal]),
+        argv: command.argv, cwd: process.cwd(), env: { ...source.env, ...key }, graceMs: GRACE_MS, signal,
         // Of the error stream nothing is wanted, and the service knows no other way to have it dropped.
         stdio: { stdin: 'ignore', stdout: { maxBytes: MAX_OUTPUT }, stderr: { maxBytes: 1 } },
       })
       this.track(handle.done)
       // A script that does not let go is killed behind our back; whoever waits for the reading does not wait for that.
       const ended = await Promise.race([handle.done, late])
-      return this.readingOf(handle, ended, source)
+      return this.readingOf(handle, ended, source, Object.values(key)[0])
     } finally {
       cancel()
     }
   }
 
-  private readingOf(handle: Handle, ended: { exitCode: number | null } | 'late', source: BalanceConfig): Reading | MissingReading {
+  private readingOf(handle: Handle | undefined, ended: { exitCode: number | null } | 'late', source: BalanceConfig, key = ''): Reading | MissingReading {
     const at = this.clock.now()
     if (ended === 'late') return { missing: 'timeout', at }
     if (ended.exitCode !== 0) return { missing: 'exit', at }
-    const output = handle.collected.stdout?.readFrom(0)
-    const reading = output === undefined || output.lossy ? undefined : parseReading(output.text, at)
+    const output = handle?.collected.stdout?.readFrom(0)
+    const reading = output === undefined || output.lossy ? undefined : parseReading(withoutKey(output.text, key), at)
     if (reading === undefined) return { missing: 'output', at }
     return source.unit === undefined ? reading : { ...reading, unit: source.unit }
   }

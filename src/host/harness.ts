@@ -24,6 +24,18 @@ export function readLog(session: Session): readonly unknown[] {
   return readable.snapshotEvents?.() ?? readable.events ?? []
 }
 
+/**
+ * Whether an event is a piece of an answer on its way: the provider took the request.
+ *
+ * @param event - an event of a session.
+ */
+export function isStreamed(event: unknown): boolean {
+  const { type, data } = event as { type?: unknown; data?: { chunk?: { type?: unknown } } }
+  const chunk = data?.chunk?.type
+  // Only what the model wrote: a refused request may still report a usage of zero.
+  return type === 'assistant/chunk' && typeof chunk === 'string' && chunk.endsWith('-delta')
+}
+
 /** The part of the projection registry that every release has. */
 interface AnyProjectionRegistry {
   register(unit: ProjectionUnit): () => void

@@ -2,11 +2,8 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import type { Fact } from '../events/facts.ts'
-import { clears } from '../policy/choose.ts'
-import { type Config, type ConfigInput, parseConfig } from '../policy/config.ts'
-import type { Reading } from '../policy/readings.ts'
+import { type ConfigInput, parseConfig } from '../policy/config.ts'
 import { projectionUnit } from '../projections/unit.ts'
-import { markOf } from '../reducers/marks.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { transitions } from '../reducers/transitions.ts'
 import { Announcer } from './announce.ts'
@@ -14,15 +11,16 @@ import { Balances } from './balances.ts'
 import { SessionBook } from './book.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { registerCommands } from './commands.ts'
-import { keepInnermost, registerProjection } from './harness.ts'
+import { Gates } from './gates.ts'
+import { isStreamed, keepInnermost, registerProjection } from './harness.ts'
 import { attachStorage, Journal } from './journal-store.ts'
 import { Recovery } from './recovery.ts'
 import { Router } from './router.ts'
 import { Scheduler } from './scheduler.ts'
 import { createService } from './service.ts'
 import { SettingsWriter } from './settings.ts'
-import { Waits } from './waits.ts'
 import { createVoice, type Sink, type Warn } from './voice.ts'
+import { Watch } from './watch.ts'
 
 /** Cordis plugin name; also the row id. */
 export const name = 'llm-quota-retry'
@@ -32,6 +30,8 @@ export const inject = ['agents', 'sessions', 'llm']
 /** What tests pass in place of the platform. */
 export interface Internals {
   readonly clock?: Clock
+  /** A number from 0 to 1. */
+  readonly random?: () => number
   /** Takes the lines that would go to the terminal. */
   readonly sink?: Sink
 }
@@ -39,18 +39,31 @@ export interface Internals {
 /** A new message brings a planned attempt forward, but not closer to the last refusal than this, in ms. */
 const MESSAGE_GAP_MS = 10_000
 
+/** What a fact of a session may set in motion. */
+interface Moving {
+  readonly journal: Journal
+  readonly gates: Gates<Session>
+  readonly watch: Watch
+  readonly announcer: Announcer
+}
+
 /** Everything that a fact of a session sets in motion. */
-function onFact(journal: Journal, waits: Waits<Session>, announcer: Announcer) {
-  return (session: Session, fact: Fact, before: SessionState, after: SessionState): void => {
-    const found = transitions(before, after)
-    for (const transition of found) {
-      if (transition.type === 'left' && transition.entry.reason === 'disabled') waits.end(session, 'disabled')
-    }
-    indexWait(journal, session, before, after, fact.at)
-    const answering = fact.type === 'answered' ? fact.route?.provider ?? after.step.route?.provider : undefined
-    if (answering !== undefined) journal.answered(answering, fact.at)
-    announcer.announce(session, found)
+function onFact({ journal, gates, watch, announcer }: Moving, session: Session, fact: Fact, before: SessionState, after: SessionState): void {
+  const found = transitions(before, after)
+  for (const transition of found) {
+    if (transition.type === 'left' && transition.entry.reason === 'disabled') gates.end(session, { kind: 'disabled' })
   }
+  indexWait(journal, session, before, after, fact.at)
+  if (fact.type === 'turnEnded') gates.left(session)
+  if (fact.type === 'answered') {
+    const route = fact.route ?? after.step.route
+    if (route !== null) {
+      journal.answered(route.provider, fact.at)
+      watch.answered(route.provider)
+      gates.answered(session, route)
+    }
+  }
+  announcer.announce(session, found)
 }
 
 function indexWait(journal: Journal, session: Session, before: SessionState, after: SessionState, at: number): void {
@@ -63,17 +76,6 @@ function indexWait(journal: Journal, session: Session, before: SessionState, aft
   } else if (was !== null) {
     journal.append({ type: 'sessionReleased', session: session.id, at })
   }
-}
-
-/**
- * A reading that shows allowance lifts a mark, but only one taken a while after the refusal: the very probe that the
- * failure triggered, or a script with a cache of its own, must not send sessions straight back.
- */
-function liftByReading(journal: Journal, config: Config, provider: string, reading: Reading): void {
-  const source = config.balances.find(balance => balance.provider === provider)
-  const mark = markOf(journal.marks, provider, reading.at)
-  if (source === undefined || mark === undefined || reading.at < mark.at + source.refreshMs) return
-  if (clears(reading, source.minimumRemaining)) journal.append({ type: 'providerLifted', provider, at: reading.at, by: 'reading' })
 }
 
 /** Never let what is ours break what is the harness's: a listener that fails is warned of once and passed over. */
@@ -101,28 +103,34 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const voice = createVoice(ctx, internals.sink)
   const { warn } = voice
   const scheduler = new Scheduler(clock, (error) => { warn('alarm', `an alarm failed: ${String(error)}`) })
-  const waits = new Waits<Session>(scheduler)
+  const random = internals.random ?? Math.random
+  const gates = new Gates<Session>({ scheduler, clock, random, intervalMs: config.longTermDelayMs, probe: config.probe })
   const journal = new Journal(clock, warn)
-  const book = new SessionBook(onFact(journal, waits, new Announcer(ctx, warn)))
+  const balances = new Balances(ctx, config, clock, voice, (provider, reading) => { watch.read(provider, reading) })
+  const watch = new Watch({ config, clock, scheduler, journal, gates, refresh: providers => balances.refresh(providers) })
+  const moving: Moving = { journal, gates, watch, announcer: new Announcer(ctx, warn) }
+  const book = new SessionBook((...change) => { onFact(moving, ...change) })
   const settings = new SettingsWriter(ctx, config, book)
-  const balances = new Balances(ctx, config, clock, voice, (provider, reading) => { liftByReading(journal, config, provider, reading) })
   const router = new Router({ ctx, config, clock, book, journal, balances, voice })
-  const recovery = new Recovery({ config, clock, book, waits, journal, voice, balances, router })
+  const recovery = new Recovery({ config, clock, book, gates, journal, voice, balances, router, watch })
 
-  ctx.on('session/event', guarded(warn, 'reading an event', (session: Session, event: unknown) => { book.observe(session, event) }))
+  ctx.on('session/event', guarded(warn, 'reading an event', (session: Session, event: unknown) => {
+    if (gates.isProbing(session) && isStreamed(event)) gates.streaming(session)
+    book.observe(session, event)
+  }))
   ctx.on('agent/created', guarded(warn, 'inheriting settings', ({ agent }: { agent: Agent }) => { settings.inherit(agent) }))
   ctx.on('agent/inbox/inserted', guarded(warn, 'reading a message', ({ agent, message }) => {
     const wait = message.source.kind === 'user' ? book.of(agent.session).entries.open?.wait : undefined
-    if (wait) waits.bringForward(agent.session, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS))
+    if (wait) gates.bringForward(agent.session, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS), 'message')
   }))
   ctx.on('agent/request', router.listener, { prepend: true })
   if (config.beforeNativeRetries) ctx.on('agent/request-error', recovery.certainListener, { prepend: true })
   keepInnermost(ctx, 'agent/request-error', () => ctx.on('agent/request-error', recovery.listener))
 
   registerProjection(ctx, projectionUnit(config))
-  registerCommands(ctx, { config, clock, book, waits, settings, balances, router })
+  registerCommands(ctx, { config, clock, book, gates, settings, balances, router })
   attachStorage(ctx, journal)
-  ctx.provide('llmQuotaRetry', createService({ config, book, waits, settings, balances, router }))
+  ctx.provide('llmQuotaRetry', createService({ config, book, gates, settings, balances, router }))
   ctx.effect(() => async () => {
     await Promise.all([recovery.close(), balances.close()])
     scheduler.close()

@@ -2,42 +2,46 @@ import type { Events } from '@deepseek-ai/cordis'
 import type { RequestErrorAction } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { readFailure } from '../events/failure.ts'
-import { moveKey, waitKey } from '../events/policy-key.ts'
+import { moveKey, type WaitCause, waitKey } from '../events/policy-key.ts'
 import { type Route, sameRoute } from '../events/route.ts'
-import { chooseMove } from '../policy/choose.ts'
-import type { Config } from '../policy/config.ts'
+import { chooseMove, type Choice } from '../policy/choose.ts'
+import { type Config, MAX_DELAY_MS } from '../policy/config.ts'
 import { type Response, respond } from '../policy/respond.ts'
 import { resolvePool } from '../policy/settings.ts'
+import type { PlannedWait } from '../policy/wait.ts'
 import { clockText, durationText, oneLine } from '../projections/text.ts'
-import type { Balances } from './balances.ts'
 import { type Mark, markOf } from '../reducers/marks.ts'
+import type { Balances } from './balances.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
+import type { Gates } from './gates.ts'
 import type { Journal } from './journal-store.ts'
-import { recordPlanned, recordStarted } from './records.ts'
+import { type PlannedRecord, recordPlanned, recordStarted } from './records.ts'
 import type { Router } from './router.ts'
-import type { Waits } from './waits.ts'
 import type { Voice } from './voice.ts'
+import type { Watch } from './watch.ts'
 
 /** Refusals of one provider within this time, in ms, are one piece of news. */
 const SAME_REFUSAL_MS = 5_000
 
 type RequestError = Parameters<Events['agent/request-error']>[0]
 type Next = () => Promise<RequestErrorAction>
+type WaitResponse = Extract<Response, { kind: 'wait' }>
 
 /** What the recovery works with. */
 export interface RecoveryParts {
   readonly config: Config
   readonly clock: Clock
   readonly book: SessionBook
-  readonly waits: Waits<Session>
+  readonly gates: Gates<Session>
   readonly journal: Journal
   readonly balances: Balances
   readonly router: Router
   readonly voice: Voice
+  readonly watch: Watch
 }
 
-/** Answers failed requests: reads the folded state, asks the policy, records, waits. */
+/** Answers failed requests: reads the folded state, asks the policy, records, moves or waits. */
 export class Recovery {
   private readonly parts: RecoveryParts
   private readonly lifetime = new AbortController()
@@ -51,7 +55,7 @@ export class Recovery {
   }
 
   /**
-   * The `agent/request-error` listener.
+   * The `agent/request-error` listener, to be innermost: whoever else recovers comes first.
    *
    * @param payload - the failed request.
    * @param next - the next listener.
@@ -67,6 +71,13 @@ export class Recovery {
    */
   readonly certainListener = (payload: RequestError, next: Next): Promise<RequestErrorAction> => this.track(payload, next, true)
 
+  /** End every wait and wait for the listeners to return: disposing a fiber does not. */
+  async close(): Promise<void> {
+    this.lifetime.abort()
+    this.parts.gates.close()
+    await Promise.allSettled([...this.active])
+  }
+
   private track(payload: RequestError, next: Next, certainOnly: boolean): Promise<RequestErrorAction> {
     // A waterfall may have captured this listener before it was removed.
     if (this.lifetime.signal.aborted) return next()
@@ -74,13 +85,6 @@ export class Recovery {
     const tracked: Promise<RequestErrorAction> = handled.finally(() => { this.active.delete(tracked) })
     this.active.add(tracked)
     return tracked
-  }
-
-  /** End every wait and wait for the listeners to return: disposing a fiber does not. */
-  async close(): Promise<void> {
-    this.lifetime.abort()
-    this.parts.waits.close()
-    await Promise.allSettled([...this.active])
   }
 
   private async handle(payload: RequestError, next: Next, certainOnly: boolean): Promise<RequestErrorAction> {
@@ -97,27 +101,23 @@ export class Recovery {
 
   /** @returns whether to ask again; false leaves the failure as it was. */
   private async recover(payload: RequestError, certainOnly: boolean): Promise<boolean> {
-    const { agent: { session }, signal } = payload
-    // Each round names one target, and a target that the host refuses is none in the next.
-    for (let round = 0; ; round += 1) {
-      if (signal.aborted || this.lifetime.signal.aborted) return false
-      const response = this.decide(payload)
-      if (certainOnly && (response.kind === 'delegate' || response.verdict.confidence !== 'certain')) return false
-      if (round === 0) this.learn(payload, response)
-      switch (response.kind) {
-        case 'delegate':
-          return false
-        case 'wait':
-          return this.wait(payload, response)
-        case 'move': {
-          const { route } = response.choice
-          const objection = await this.parts.router.objection(route, signal)
-          if (signal.aborted || this.lifetime.signal.aborted) return false
-          if (objection === undefined) return this.move(payload, response)
-          this.parts.router.noteUnfit(session, payload, route, objection)
-        }
-      }
+    let response = this.decide(payload)
+    if (this.isOver(payload)) return false
+    if (certainOnly && (response.kind === 'delegate' || response.verdict.confidence !== 'certain')) return false
+    const plan = this.learn(payload, response)
+    // A target that the host refuses is none in the next round.
+    while (response.kind === 'move') {
+      const objection = await this.parts.router.objection(response.choice.route, payload.signal)
+      if (this.isOver(payload)) return false
+      if (objection === undefined) return this.move(payload, response.choice)
+      this.parts.router.noteUnfit(payload.agent.session, payload, response.choice.route, objection)
+      response = this.decide(payload)
     }
+    return response.kind === 'wait' && this.wait(payload, response, plan)
+  }
+
+  private isOver({ signal }: RequestError): boolean {
+    return signal.aborted || this.lifetime.signal.aborted
   }
 
   private decide({ agent: { session }, turn, step, provider, failure }: RequestError): Response {
@@ -128,13 +128,22 @@ export class Recovery {
     }, config)
   }
 
-  /** What a refusal tells about its provider or its route, whatever is done about it. */
-  private learn(payload: RequestError, response: Response): void {
-    const { journal, router } = this.parts
+  /**
+   * What a refusal tells about its provider or its route, whatever is done about it.
+   *
+   * @returns when the route is asked again, where it is out of allowance.
+   */
+  private learn(payload: RequestError, response: Response): PlannedWait | undefined {
+    const { agent: { session }, provider, failure } = payload
+    const { gates, journal, router, watch } = this.parts
+    if (response.mark !== undefined) watch.refused(provider)
     if (response.mark !== undefined && !this.saidAlready(response.mark)) journal.append(response.mark)
     if (response.kind !== 'delegate' && response.unfit !== undefined) {
-      router.noteUnfit(payload.agent.session, payload, response.unfit, readFailure(payload.failure).message)
+      router.noteUnfit(session, payload, response.unfit, readFailure(failure).message)
+      return undefined
     }
+    // Who waits for this route already learns of it, also when this session moves on.
+    return response.verdict.kind === 'spent-allowance' ? gates.refused(session, this.routeOf(session, provider), response.verdict) : undefined
   }
 
   /** A hundred sessions may be refused in one breath; one mark says it for all. */
@@ -143,53 +152,113 @@ export class Recovery {
     return held !== undefined && held.rule === mark.rule && mark.at - held.at < SAME_REFUSAL_MS
   }
 
-  private move(payload: RequestError, { choice }: Extract<Response, { kind: 'move' }>): boolean {
-    const { agent: { session }, turn, step, provider, failure } = payload
-    const { book, router, balances } = this.parts
-    const { provider: toProvider, model } = choice.route
-    recordStarted(session, recordPlanned(session, book.of(session).step, {
-      turn, step, provider, policyKey: moveKey(choice.pool, toProvider, model), delayMs: 0, failure,
-    }))
-    router.redirect(session, choice.route)
+  /** The route of the failed request; a log that does not name its model leaves the provider. */
+  private routeOf(session: Session, provider: string): Route {
+    const { route } = this.parts.book.of(session).step
+    return route?.provider === provider ? route : { provider, model: '' }
+  }
+
+  private move(payload: RequestError, choice: Choice): boolean {
+    this.recordMove(payload, choice.pool, choice.route)
+    this.parts.router.redirect(payload.agent.session, choice.route)
     // Behind the request: the next choice in this pool should know more than this one did.
-    void balances.refresh(choice.standings.map(({ route }) => route.provider))
+    void this.parts.balances.refresh(choice.standings.map(({ route }) => route.provider))
     return true
   }
 
-  private async wait(payload: RequestError, plan: Extract<Response, { kind: 'wait' }>): Promise<boolean> {
-    const { agent: { session }, turn, step, provider } = payload
-    const { book, clock, config, waits } = this.parts
-    const deadline = clock.now() + plan.delayMs
-    const policyKey = waitKey({ intervalMs: config.longTermDelayMs, cause: plan.cause, ...plan.on === undefined ? {} : { on: plan.on } })
-    const planned = recordPlanned(session, book.of(session).step, { turn, step, provider, policyKey, delayMs: plan.delayMs, failure: plan.failure })
-    this.say(session, plan.on?.provider ?? provider, plan, deadline)
-    const reason = await waits.begin(session, deadline, AbortSignal.any([payload.signal, this.lifetime.signal]))
-    if (reason === 'aborted' || reason === 'disabled') return false
+  private recordMove({ agent: { session }, turn, step, provider, failure }: RequestError, pool: string, to: Route): void {
+    const policyKey = moveKey(pool, to.provider, to.model)
+    recordStarted(session, recordPlanned(session, this.parts.book.of(session).step, { turn, step, provider, policyKey, delayMs: 0, failure }))
+  }
+
+  private async wait(payload: RequestError, response: WaitResponse, plan: PlannedWait | undefined): Promise<boolean> {
+    const { session } = payload.agent
+    const { clock, config, gates } = this.parts
+    const on = response.on ?? this.routeOf(session, payload.provider)
+    if (plan === undefined) gates.hold(session, on, clock.now() + config.longTermDelayMs)
+    const routes = [on, ...this.holdOthers(payload, on)]
+    const first = this.deadline(session, routes, response.limitAt, plan?.cause ?? 'interval')
+    const record = (at: number, cause: WaitCause): PlannedRecord => this.recordWait(payload, response, at, cause)
+    let planned = record(first.at, first.cause)
+    this.say(session, on.provider, response, first.at)
+    const waiting = gates.wait({
+      key: session, routes, nextAttemptAt: first.at, limitAt: response.limitAt,
+      signal: AbortSignal.any([payload.signal, this.lifetime.signal]),
+      rearm: (at) => { planned = this.rearm(() => record(at, 'shared')) ?? planned },
+    })
+    this.parts.watch.start()
+    const wake = await waiting
+    if (wake.kind !== 'go') return false
+    if (wake.cause !== 'due' && wake.cause !== 'limit') planned = record(clock.now(), wake.cause)
     recordStarted(session, planned)
-    this.chooseAfterWait(payload, plan.on)
-    return true
+    await this.chooseAfterWait(payload, wake.route, response.on)
+    return !this.isOver(payload)
   }
 
-  /** After a wait every route may be asked once more, and the pool's order of preference counts again. */
-  private chooseAfterWait({ agent: { session }, turn, step, provider, failure }: RequestError, waitedOn: Route | undefined): void {
-    const { book, config, router } = this.parts
-    const state = book.of(session)
-    const { pool } = resolvePool(state.settings, state.step.route, config)
-    const choice = pool === null ? undefined : chooseMove(pool, router.unfitFor(session, turn, step), router.world, config)
-    const to = choice?.route ?? waitedOn
-    if (to === undefined || sameRoute(to, state.step.route)) return
-    if (choice !== undefined) {
-      recordStarted(session, recordPlanned(session, state.step, {
-        turn, step, provider, policyKey: moveKey(choice.pool, to.provider, to.model), delayMs: 0, failure,
-      }))
+  /** Runs while another session's refusal is handled, and must not harm that. */
+  private rearm(record: () => PlannedRecord): PlannedRecord | undefined {
+    try {
+      return record()
+    } catch (error) {
+      this.parts.voice.warn('rearm', `a new time of a wait could not be recorded: ${String(error)}`)
+      return undefined
     }
-    router.redirect(session, to)
+  }
+
+  /** Other routes of the pool are worth an attempt when their marks lapse; the wait is over when any of them answers. */
+  private holdOthers({ agent: { session }, turn, step }: RequestError, on: Route): Route[] {
+    const { book, clock, config, gates, router } = this.parts
+    const { settings, step: { route } } = book.of(session)
+    const { pool } = resolvePool(settings, route, config)
+    const unfit = router.unfitFor(session, turn, step)
+    const others = (pool === null ? [] : config.pools[pool]?.routes ?? [])
+      .filter(other => !sameRoute(other, on) && !unfit.some(found => sameRoute(found, other)))
+    for (const other of others) {
+      const mark = markOf(router.world.marks, other.provider, clock.now())
+      gates.hold(session, other, mark?.until ?? clock.now() + config.longTermDelayMs)
+    }
+    return others
+  }
+
+  private deadline(session: Session, routes: readonly Route[], limitAt: number | undefined, cause: WaitCause): { at: number; cause: WaitCause } {
+    const at = this.parts.gates.nextAt(session, routes)
+    return limitAt !== undefined && limitAt < at ? { at: limitAt, cause: 'limit' } : { at, cause }
+  }
+
+  private recordWait(payload: RequestError, response: WaitResponse, at: number, cause: WaitCause): PlannedRecord {
+    const { agent: { session }, turn, step, provider } = payload
+    const { book, clock, config } = this.parts
+    return recordPlanned(session, book.of(session).step, {
+      turn, step, provider, failure: response.failure,
+      delayMs: Math.min(MAX_DELAY_MS, Math.max(0, at - clock.now())),
+      policyKey: waitKey({ intervalMs: config.longTermDelayMs, cause, ...response.on === undefined ? {} : { on: response.on } }),
+    })
+  }
+
+  /** After a wait every route may be asked once more: the one whose time came, else the pool's order of preference. */
+  private async chooseAfterWait(payload: RequestError, due: Route | undefined, waitedOn: Route | undefined): Promise<void> {
+    const { agent: { session }, turn, step, signal } = payload
+    const { book, config, gates, router } = this.parts
+    const { settings, step: { route: current } } = book.of(session)
+    const { pool } = resolvePool(settings, current, config)
+    const choice = pool === null ? undefined : chooseMove(pool, router.unfitFor(session, turn, step), router.world, config)
+    const to = due ?? choice?.route ?? waitedOn
+    if (to === undefined || sameRoute(to, current)) return
+    const target = (pool === null ? undefined : config.pools[pool]?.routes.find(route => sameRoute(route, to))) ?? to
+    const objection = await router.objection(target, signal)
+    if (objection !== undefined) {
+      router.noteUnfit(session, payload, target, objection)
+      gates.left(session)
+      return
+    }
+    if (pool !== null && target !== to) this.recordMove(payload, pool, target)
+    router.redirect(session, target)
   }
 
   /** One line for each wait: a headless run has nothing else that says why it stands still. */
-  private say(session: Session, provider: string, plan: Extract<Response, { kind: 'wait' }>, deadline: number): void {
-    const hint = plan.verdict.resetHint === undefined ? '' : `; the provider says: ${oneLine(plan.verdict.resetHint, 120)}`
-    this.parts.voice.wait(`session ${session.id} waits: ${provider} is out of allowance (${plan.verdict.reason}); `
-      + `next check ${clockText(deadline)}, in ${durationText(plan.delayMs)}${hint}`)
+  private say(session: Session, provider: string, { verdict }: WaitResponse, at: number): void {
+    const hint = verdict.resetHint === undefined ? '' : `; the provider says: ${oneLine(verdict.resetHint, 120)}`
+    this.parts.voice.wait(`session ${session.id} waits: ${provider} is out of allowance (${verdict.reason}); `
+      + `next check ${clockText(at)}, in ${durationText(at - this.parts.clock.now())}${hint}`)
   }
 }

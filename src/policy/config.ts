@@ -52,6 +52,7 @@ const ConfigSchema = z.strictObject({
   failOpen: flag().default(true),
   exhaustedCooldownMs: delay().default(3_600_000),
   beforeNativeRetries: flag().default(false),
+  probe: z.enum(['single', 'each'], 'single or each').default('single'),
 }, 'a map of settings')
 
 /** One route of a pool, as configured. */

@@ -1,5 +1,6 @@
 import { type Route, sameRoute } from '../events/route.ts'
 import type { SessionState } from '../reducers/session.ts'
+import type { SettingsState } from '../reducers/settings.ts'
 import { chooseMove, chooseStart, type Choice, standingOf, type World } from './choose.ts'
 import type { Config } from './config.ts'
 import { resolvePool, resolveSwitch } from './settings.ts'
@@ -20,12 +21,14 @@ export interface RouteMemory {
   readonly to: Target | null
   /** Where the last request went; the harness takes it up as its own route from the logged header. */
   readonly sent: Route | null
-  /** A route that the person picked; used although its provider is marked, until it refuses. */
+  /** A route that the person picked; used although its provider is marked, until a refusal moves the session. */
   readonly picked: Route | null
+  /** The pool setting that the last request obeyed, or that a pick overruled: it chooses no route again. */
+  readonly obeyed: SettingsState['pool']
 }
 
 /** Nothing remembered. */
-export const initialMemory: RouteMemory = { base: null, to: null, sent: null, picked: null }
+export const initialMemory: RouteMemory = { base: null, to: null, sent: null, picked: null, obeyed: null }
 
 /** Why a request goes where it goes. */
 export type RequestWhy =
@@ -54,21 +57,38 @@ export interface RequestContext {
   readonly memory: RouteMemory
   readonly state: SessionState
   readonly world: World
+  /** Routes that cannot serve this step: the host refuses them, or they refuse its history. */
+  readonly unfit?: readonly Route[]
 }
 
 /** A route without what a call configuration carries besides. */
 const bare = ({ provider, model }: Route): Route => ({ provider, model })
 
-const decided = (base: Route, target: Target, why: RequestWhy, picked: Route | null): RequestDecision =>
-  ({
-    route: target,
-    why,
-    memory: { base: bare(base), to: sameRoute(base, target) ? null : target, sent: bare(target), picked: picked === null ? null : bare(picked) },
-  })
+const bareOrNone = (route: Route | null): Route | null => route === null ? null : bare(route)
+
+function decided({ base, state }: RequestContext, target: Target, why: RequestWhy, picked: Route | null): RequestDecision {
+  const to = sameRoute(base, target) ? null : target
+  return { route: target, why, memory: { base: bare(base), to, sent: bare(target), picked: bareOrNone(picked), obeyed: state.settings.pool } }
+}
 
 /** The harness's own route changed to one that we did not move it to: somebody picked it. */
 const isPick = (base: Route, memory: RouteMemory): boolean =>
   memory.base !== null && ![memory.base, memory.to, memory.sent].some(known => sameRoute(base, known))
+
+/** Whether the session was put in a pool since its last request. The log tells it until an answer, which may never come. */
+function isNewlyAssigned({ memory: { obeyed }, state: { settings: { assigned, pool } } }: RequestContext): boolean {
+  return assigned && !(obeyed?.value === pool?.value && obeyed?.at === pool?.at)
+}
+
+/** The move of a request whose provider is marked, if the pool holds another route that may be asked in this step. */
+function moveFrom(current: Route, { state, unfit = [], world }: RequestContext, config: Config): Choice | undefined {
+  const { pool } = resolvePool(state.settings, current, config)
+  // A model that was picked outside the pool is left alone.
+  const held = pool === null ? undefined : config.pools[pool]?.routes.find(route => sameRoute(route, current))
+  if (pool === null || held === undefined || standingOf(held, world, config).grade !== 'marked') return undefined
+  const asked = state.step.refused.map(({ route }) => route)
+  return chooseMove(pool, [current, ...asked, ...unfit], world, config)
+}
 
 /**
  * Decide where a request goes, from what is cached alone.
@@ -80,20 +100,17 @@ const isPick = (base: Route, memory: RouteMemory): boolean =>
  * @param request - the request, and what is known.
  * @param config - the deployment.
  */
-export function decideRequest({ base, memory, state, world }: RequestContext, config: Config): RequestDecision {
-  if (isPick(base, memory)) return decided(base, base, { kind: 'picked' }, base)
-  if (state.settings.assigned) {
+export function decideRequest(request: RequestContext, config: Config): RequestDecision {
+  const { base, memory, state, world } = request
+  if (isPick(base, memory)) return decided(request, base, { kind: 'picked' }, base)
+  if (isNewlyAssigned(request)) {
     const { pool } = resolvePool(state.settings, base, config)
     const choice = pool === null ? undefined : chooseStart(pool, world, config)
-    if (choice !== undefined) return decided(base, choice.route, { kind: 'assigned', choice }, null)
+    if (choice !== undefined) return decided(request, choice.route, { kind: 'assigned', choice }, null)
   }
   const current: Target = memory.to ?? base
-  const stay = decided(base, current, memory.to === null ? { kind: 'as-it-is' } : { kind: 'moved-before' }, memory.picked)
+  const stay = decided(request, current, memory.to === null ? { kind: 'as-it-is' } : { kind: 'moved-before' }, memory.picked)
   if (sameRoute(current, memory.picked) || !resolveSwitch(state.settings, config).enabled) return stay
-  const { pool } = resolvePool(state.settings, current, config)
-  // A model that was picked outside the pool is left alone.
-  const held = pool === null ? undefined : config.pools[pool]?.routes.find(route => sameRoute(route, current))
-  if (pool === null || held === undefined || standingOf(held, world, config).grade !== 'marked') return stay
-  const choice = chooseMove(pool, [current], world, config)
-  return choice === undefined ? stay : decided(base, choice.route, { kind: 'marked', choice }, null)
+  const choice = moveFrom(current, request, config)
+  return choice === undefined ? stay : decided(request, choice.route, { kind: 'marked', choice }, null)
 }

@@ -1,13 +1,12 @@
 import type { Failure } from '../events/failure.ts'
 import type { JournalRecordOf } from '../events/journal.ts'
-import type { WaitCause } from '../events/policy-key.ts'
 import { type Route, sameRoute } from '../events/route.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { chooseMove, type Choice, type World } from './choose.ts'
 import { type Classification, classifyFailure } from './classify.ts'
 import type { Config } from './config.ts'
 import { resolvePool, resolveSwitch } from './settings.ts'
-import { HINT_MARGIN_MS, planWait } from './wait.ts'
+import { HINT_MARGIN_MS, waitLimit } from './wait.ts'
 
 /** A failed request, and everything that the answer to it may depend on. */
 export interface Refusal {
@@ -32,8 +31,8 @@ export type Response = { readonly verdict: Classification } & Marked & (
   | { readonly kind: 'delegate'; readonly why: DelegateReason }
   /** Ask another route of the pool at once, in the same step. */
   | { readonly kind: 'move'; readonly choice: Choice; readonly unfit?: Route }
-  /** Ask again after a while, in the same step; `on` is the route waited for, where it is not the one that failed. */
-  | { readonly kind: 'wait'; readonly delayMs: number; readonly cause: WaitCause; readonly failure: Failure; readonly on?: Route; readonly unfit?: Route }
+  /** Ask again after a while, in the same step, but not beyond `limitAt` (epoch ms); `on` is the route waited for, where it is not the one that failed. */
+  | { readonly kind: 'wait'; readonly failure: Failure; readonly limitAt?: number; readonly on?: Route; readonly unfit?: Route }
 )
 
 /** The mark that a refusal puts on its provider: until its own reset where that comes first, else for the cooldown. */
@@ -58,6 +57,13 @@ function targetOf(refusal: Refusal, marked: Marked, config: Config): Choice | un
   return chooseMove(pool, [...asked, ...current, ...unfit], { ...world, marks }, config)
 }
 
+/** How long the turn may still wait. */
+function limitOf(state: SessionState, turn: number, now: number, config: Config): { readonly limitAt?: number } | 'reached' {
+  const limitAt = waitLimit(now, turn, state.entries.open, config.maxWaitMs)
+  if (limitAt === undefined) return {}
+  return limitAt <= now ? 'reached' : { limitAt }
+}
+
 /** Failures that tell of the conversation meeting a route it does not fit, right after it was moved there. */
 const MISFITS: ReadonlySet<string> = new Set(['other', 'context', 'auth'])
 
@@ -80,8 +86,8 @@ function answerMisfit(refusal: Refusal, verdict: Classification, config: Config)
   const choice = targetOf(refusal, {}, config)
   if (choice !== undefined) return { kind: 'move', choice, unfit, verdict }
   const original = classifyFailure({ ...first.failure, provider: first.route.provider }, { now: world.now })
-  const wait = planWait(world.now, turn, state.entries.open, original, config)
-  return wait === undefined ? undefined : { kind: 'wait', ...wait, failure: first.failure, on: first.route, unfit, verdict: original }
+  const limit = limitOf(state, turn, world.now, config)
+  return limit === 'reached' ? undefined : { kind: 'wait', ...limit, failure: first.failure, on: first.route, unfit, verdict: original }
 }
 
 /**
@@ -103,8 +109,8 @@ export function respond(refusal: Refusal, config: Config): Response {
   if (!resolveSwitch(state.settings, config).enabled) return { kind: 'delegate', why: 'switched-off', verdict, ...marked }
   const choice = throttle ? undefined : targetOf(refusal, marked, config)
   if (choice !== undefined) return { kind: 'move', choice, verdict, ...marked }
-  const wait = planWait(world.now, turn, state.entries.open, verdict, config)
-  return wait === undefined
+  const limit = limitOf(state, turn, world.now, config)
+  return limit === 'reached'
     ? { kind: 'delegate', why: 'longest-wait-reached', verdict, ...marked }
-    : { kind: 'wait', ...wait, failure, verdict, ...marked }
+    : { kind: 'wait', ...limit, failure, verdict, ...marked }
 }

@@ -1,6 +1,5 @@
 import type { WaitCause } from '../events/policy-key.ts'
 import type { Entry } from '../reducers/entries.ts'
-import type { Config } from './config.ts'
 
 /** What a refusal says that matters for the time of the next attempt. */
 export interface RefusalTiming {
@@ -17,54 +16,70 @@ export interface PlannedWait {
   readonly cause: WaitCause
 }
 
+/** What the last plan for a route was, and how many looks followed a promise that did not hold. */
+export interface PlanMemory {
+  readonly cause: WaitCause
+  readonly secondTries: number
+}
+
 /** Added to a provider's own reset time: its clock and ours differ, and asking a second early costs a whole interval. */
 export const HINT_MARGIN_MS = 5_000
 /** A reset closer than this is not believed: the refusal was made with the same clock. */
 export const NEAREST_HINT_MS = 1_000
 /** The wait after a refusal that names a per-minute throttle. */
 export const THROTTLE_DELAY_MS = 60_000
-/** After a promised reset brought another refusal, one early second look: providers lag behind their own clocks. */
-export const SECOND_TRY_MS = 120_000
+/**
+ * Looks after a promised reset that brought another refusal, each so long after the one before, in ms. Providers are
+ * seen to lag a few minutes, and some about ten, behind their own clocks; then the interval takes over.
+ */
+export const SECOND_TRIES_MS: readonly number[] = [120_000, 510_000]
 
-/** Whether the wait that just ended was planned for the provider's own reset time, and so was refuted. */
-const refuted = (entry: Entry | null, turn: number): boolean =>
-  entry !== null && entry.turn === turn && entry.lastCause === 'hint'
+const byPromise = (cause: WaitCause): boolean => cause === 'hint' || cause === 'second-try'
 
-function bestTime(now: number, interval: number, timing: RefusalTiming, afterHint: boolean): PlannedWait {
-  if (timing.throttle === true) return { delayMs: Math.min(interval, THROTTLE_DELAY_MS), cause: 'throttle' }
-  if (timing.resetsAt !== undefined) {
-    const until = timing.resetsAt - now
+/**
+ * Plan the next attempt on a route: the earliest of the configured interval and the provider's own reset time. A hint
+ * never delays an attempt; one that lies in the past, is absurdly near or was just refuted is worth a short second look
+ * or two, and then the interval.
+ *
+ * @param now - epoch ms.
+ * @param last - the last plan for the route, if it was refused before.
+ * @param timing - what the refusal said about its end.
+ * @param intervalMs - the configured interval, in ms.
+ */
+export function planAttempt(now: number, last: PlanMemory | undefined, timing: RefusalTiming, intervalMs: number): PlannedWait {
+  if (timing.throttle === true) return { delayMs: Math.min(intervalMs, THROTTLE_DELAY_MS), cause: 'throttle' }
+  const refuted = last !== undefined && byPromise(last.cause)
+  const until = timing.resetsAt === undefined ? undefined : timing.resetsAt - now
+  if (until !== undefined && until >= NEAREST_HINT_MS) {
     // A provider that promises "in two seconds" again and again would otherwise be asked every few seconds for hours.
-    const delayMs = Math.max(until + HINT_MARGIN_MS, afterHint ? SECOND_TRY_MS : 0)
-    if (until >= NEAREST_HINT_MS && delayMs < interval) return { delayMs, cause: 'hint' }
+    const delayMs = Math.max(until + HINT_MARGIN_MS, refuted ? SECOND_TRIES_MS[0] ?? 0 : 0)
+    if (delayMs < intervalMs) return { delayMs, cause: 'hint' }
   }
-  if (afterHint && SECOND_TRY_MS < interval) return { delayMs: SECOND_TRY_MS, cause: 'second-try' }
-  return { delayMs: interval, cause: 'interval' }
+  const second = until !== undefined && until < NEAREST_HINT_MS
+  const delayMs = refuted || second ? SECOND_TRIES_MS[last?.secondTries ?? 0] : undefined
+  return delayMs !== undefined && delayMs < intervalMs ? { delayMs, cause: 'second-try' } : { delayMs: intervalMs, cause: 'interval' }
 }
 
 /**
- * Plan the next attempt after a refusal for which no route is left: the earliest of the configured interval, the
- * provider's own reset time and the end of the longest wait allowed. A hint never delays an attempt.
+ * What to remember of a plan until the route answers or refuses again.
+ *
+ * @param last - what was remembered before.
+ * @param plan - the new plan.
+ */
+export function rememberPlan(last: PlanMemory | undefined, plan: PlannedWait): PlanMemory {
+  return { cause: plan.cause, secondTries: plan.cause === 'second-try' ? (last?.secondTries ?? 0) + 1 : last?.secondTries ?? 0 }
+}
+
+/**
+ * When the longest wait of a turn ends. Each turn has its own: a person who sends a new message wants it tried.
  *
  * @param now - epoch ms.
  * @param turn - the turn of the refused request.
  * @param entry - the session's open entry, if any.
- * @param timing - what the refusal said about its end.
- * @param config - the interval and the longest wait, in ms.
- * @returns the wait, or `undefined` when the longest wait is used up and the failure should stand.
+ * @param maxWaitMs - the longest wait, in ms; none when absent.
+ * @returns epoch ms, or `undefined` for no end.
  */
-export function planWait(
-  now: number,
-  turn: number,
-  entry: Entry | null,
-  timing: RefusalTiming,
-  config: Pick<Config, 'longTermDelayMs' | 'maxWaitMs'>,
-): PlannedWait | undefined {
-  const best = bestTime(now, config.longTermDelayMs, timing, refuted(entry, turn))
-  if (config.maxWaitMs === undefined) return best
-  // Each turn has its own longest wait: a person who sends a new message wants it tried.
-  const since = entry !== null && entry.turn === turn ? entry.since : now
-  const left = since + config.maxWaitMs - now
-  if (left <= 0) return undefined
-  return left < best.delayMs ? { delayMs: left, cause: 'limit' } : best
+export function waitLimit(now: number, turn: number, entry: Entry | null, maxWaitMs: number | undefined): number | undefined {
+  if (maxWaitMs === undefined) return undefined
+  return (entry !== null && entry.turn === turn ? entry.since : now) + maxWaitMs
 }

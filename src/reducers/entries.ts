@@ -35,8 +35,6 @@ export interface Entry {
   readonly failure: Failure
   /** Epoch ms of the first wait of the turn that waits now: what the person who watches calls "since". */
   readonly since: number
-  /** Why the last wait was planned for its time; the next plan differs after a provider's own promise failed. */
-  readonly lastCause: WaitCause
   /** The armed wait; `null` while an attempt runs, and after the turn was cancelled or ended. */
   readonly wait: Wait | null
 }
@@ -45,7 +43,7 @@ export interface Entry {
 export type LeaveReason = 'recovered' | 'disabled'
 
 /** An entry that is over. */
-export interface ClosedEntry extends Omit<Entry, 'wait' | 'since' | 'lastCause'> {
+export interface ClosedEntry extends Omit<Entry, 'wait' | 'since'> {
   readonly leftAt: number
   readonly reason: LeaveReason
 }
@@ -84,7 +82,6 @@ function planned(state: EntriesState, fact: FactOf<'waitPlanned'>, step: StepSta
     step: fact.step,
     failure: boundFailure(fact.failure),
     since: sameTurn ? open.since : fact.at,
-    lastCause: fact.cause,
     // A record that stands outside its turn (a damaged log) is a wait that was planned, and none that anybody holds.
     wait: step.turn === fact.turn ? waitOf(fact) : null,
   }
@@ -93,7 +90,7 @@ function planned(state: EntriesState, fact: FactOf<'waitPlanned'>, step: StepSta
 
 function close(state: EntriesState, reason: LeaveReason, at: number): EntriesState {
   if (state.open === null) return state
-  const { wait: _wait, since: _since, lastCause: _lastCause, ...entry } = state.open
+  const { wait: _wait, since: _since, ...entry } = state.open
   return { open: null, lastClosed: { ...entry, reason, leftAt: at }, closed: state.closed + 1 }
 }
 

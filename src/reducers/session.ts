@@ -60,6 +60,7 @@ const asInherited = (state: SettingsState): SettingsState => ({
   retry: state.retry === null ? null : { ...state.retry, source: 'inherited' },
   pool: state.pool === null ? null : { ...state.pool, source: 'inherited' },
   assigned: false,
+  assignedRequest: false,
   touched: false,
 })
 

@@ -19,6 +19,8 @@ export interface SettingsState {
   readonly pool: Stated<PoolChoice> | null
   /** Whether the session was put in a pool and has sent no request since: the next one goes to a route of the pool. */
   readonly assigned: boolean
+  /** Whether a step or an attempt began since then: what ends next is a request that knew of the pool. */
+  readonly assignedRequest: boolean
   /** Whether any setting command took effect since the session's own history began: a child inherits only once. */
   readonly touched: boolean
   /** Commands that ran and are not settled; a command that fails changes nothing. */
@@ -26,7 +28,7 @@ export interface SettingsState {
 }
 
 /** No setting stated. */
-export const initialSettings: SettingsState = { retry: null, pool: null, assigned: false, touched: false, open: {} }
+export const initialSettings: SettingsState = { retry: null, pool: null, assigned: false, assignedRequest: false, touched: false, open: {} }
 
 function apply(state: SettingsState, change: SettingChange, at: number): SettingsState {
   const source: SettingSource = change.inherited ? 'inherited' : 'session'
@@ -39,6 +41,7 @@ function apply(state: SettingsState, change: SettingChange, at: number): Setting
     pool: change.value === 'default' ? null : { value: change.value, source, at },
     // What a child inherits says where it may move to; the route it was given is left as it is.
     assigned: change.value !== 'default' && change.value !== 'off' && !change.inherited,
+    assignedRequest: false,
   }
 }
 
@@ -62,9 +65,15 @@ export function evolveSettings(state: SettingsState, fact: Fact): SettingsState 
       return { ...state, open: { ...state.open, [fact.commandId]: fact.change } }
     case 'commandSettled':
       return settle(state, fact.commandId, fact.ok, fact.at)
+    case 'stepStarted':
+    case 'attemptStarted':
+      return state.assigned && !state.assignedRequest ? { ...state, assignedRequest: true } : state
     case 'answered':
     case 'requestFailed':
-      return state.assigned ? { ...state, assigned: false } : state
+      // A request that was on its way when the session was put in the pool is not the one that goes there.
+      return state.assignedRequest ? { ...state, assigned: false, assignedRequest: false } : state
+    case 'movePlanned':
+      return state.assigned ? { ...state, assigned: false, assignedRequest: false } : state
     case 'seedEnded':
       // A command that the process did not live to settle never will be.
       return Object.keys(state.open).length === 0 ? state : { ...state, open: {} }

@@ -27,7 +27,7 @@ export interface StepState {
   readonly reasoningEffort: string | null
   /** The planned retries of the open step by `provider` and `policyKey`; their numbers must go on without a gap. */
   readonly chains: Readonly<Record<string, Chain>>
-  /** What refused a request of this step since it began or since its last wait: not to be asked again without one. */
+  /** What refused a request of this step since it began or since its last wait, in order; not to be asked again without one. */
   readonly refused: readonly RefusedRoute[]
 }
 
@@ -46,6 +46,13 @@ const closed = (state: StepState): StepState =>
   state.turn === null && state.step === null && state.refused.length === 0 && Object.keys(state.chains).length === 0
     ? state
     : { ...state, turn: null, step: null, chains: {}, refused: [] }
+
+/** Each route once, in the order of their first failures; of several failures of one the newest is what counts. */
+function withRefusal(refused: StepState['refused'], route: Route, failure: Failure): RefusedRoute[] {
+  return refused.some(other => sameRoute(other.route, route))
+    ? refused.map(other => sameRoute(other.route, route) ? { route, failure } : other)
+    : [...refused, { route, failure }]
+}
 
 /**
  * Fold one fact into the place of the session's loop.
@@ -72,12 +79,8 @@ export function evolveStep(state: StepState, fact: Fact): StepState {
         ? state
         : { ...state, route: fact.route, reasoningEffort }
     }
-    case 'requestFailed': {
-      const { route } = state
-      return route === null || state.refused.some(refused => sameRoute(refused.route, route))
-        ? state
-        : { ...state, refused: [...state.refused, { route, failure: boundFailure(fact.failure) }] }
-    }
+    case 'requestFailed':
+      return state.route === null ? state : { ...state, refused: withRefusal(state.refused, state.route, boundFailure(fact.failure)) }
     case 'waitPlanned':
       return produce(state, (draft) => {
         draft.chains[chainKey(fact.provider, fact.policyKey)] = { retryId: fact.retryId, retry: fact.retry }

@@ -199,19 +199,90 @@ describe('a session whose account is out of allowance', () => {
   })
 })
 
-describe('two sessions that are out of allowance', () => {
-  it('each waits in its own step, on one timer', async () => {
-    let open = false
-    host = await rig({ script: () => open ? say('done') : spent() })
-    const [one, two] = [await host.start('one'), await host.start('two')]
-    one.followup(user('work'))
-    two.followup(user('work'))
-    await waiting(one, 1)
-    await waiting(two, 1)
-    open = true
+describe('sessions that wait on one route', () => {
+  /** Sessions that were all refused, and wait. */
+  async function many(count: number, config = {}) {
+    let back = false
+    host = await rig({ script: () => back ? say('done') : spent(), config })
+    const agents: any[] = []
+    for (let index = 0; index < count; index += 1) {
+      const agent = await host.start(`s${index}`)
+      agent.followup(user('work'))
+      await waiting(agent, 1)
+      agents.push(agent)
+    }
+    return { agents, comeBack: () => { back = true }, asked: () => host.adapter.requests.length - count }
+  }
+
+  it('have one ask for all, once an interval, and are told the new time without asking', async () => {
+    const { agents, asked } = await many(20)
     await pass(HOUR)
-    await one.whenIdle()
-    await two.whenIdle()
-    expect([...outcomes(one), ...outcomes(two)]).toEqual(['completed', 'completed'])
+    await until(() => agents.every(agent => waits(agent).length === 2), 'a second record in each log')
+    expect(asked()).toBe(1)
+    expect(agents.filter(agent => eventsOf(agent, 'llm/retry-started').length === 1)).toHaveLength(1)
+    expect(agents.slice(1).map(agent => JSON.parse(waits(agent)[1].data.policyKey)[3])).toEqual(Array.from({ length: 19 }, () => 'shared'))
+    await pass(HOUR)
+    expect(asked()).toBe(2)
+  })
+
+  it('follow one after another when it is answered, never more than five in a second', async () => {
+    const { agents, comeBack, asked } = await many(20)
+    comeBack()
+    await pass(HOUR)
+    expect(asked()).toBeLessThanOrEqual(2)
+    await pass(10_000)
+    await Promise.all(agents.map(agent => agent.whenIdle()))
+    expect(agents.flatMap(outcomes)).toEqual(Array.from({ length: 20 }, () => 'completed'))
+    expect(asked()).toBe(20)
+    const times = host.adapter.times.slice(20)
+    for (const time of times) expect(times.filter(other => other >= time && other < time + 1_000).length).toBeLessThanOrEqual(5)
+  })
+
+  it('go back to waiting when those who follow are refused', async () => {
+    let answers = 3
+    host = await rig({ script: () => (answers -= 1) >= 0 && Date.now() > start ? say('done') : spent() })
+    const start = Date.now()
+    answers = 0
+    const agents: any[] = []
+    for (let index = 0; index < 10; index += 1) {
+      const agent = await host.start(`s${index}`)
+      agent.followup(user('work'))
+      await waiting(agent, 1)
+      agents.push(agent)
+    }
+    answers = 3
+    await pass(HOUR + 30_000)
+    expect(agents.filter(agent => outcomes(agent).includes('completed'))).toHaveLength(3)
+    expect(host.adapter.requests.length - 10).toBe(4)
+    expect(agents.filter(agent => host.ctx.llmQuotaRetry.stateOf(agent.session)?.pending)).toHaveLength(7)
+  })
+
+  it('each ask for themselves where the deployment says so', async () => {
+    const { agents, asked } = await many(5, { probe: 'each' })
+    await pass(HOUR)
+    await until(() => agents.every(agent => waits(agent).length === 2), 'a second wait')
+    expect(asked()).toBe(5)
+  })
+
+  it('hand the asking on when the one who asks is cancelled', async () => {
+    const { agents, asked } = await many(3)
+    agents[0].cancel({ kind: 'user' })
+    await agents[0].whenIdle()
+    await pass(HOUR)
+    expect(asked()).toBe(1)
+    expect(agents.slice(1).every(agent => waits(agent).length === 2)).toBe(true)
+  })
+
+  it('learn at once of an answer that another session got', async () => {
+    const { agents, comeBack } = await many(2)
+    comeBack()
+    const other = await host.start('other')
+    other.followup(user('hi'))
+    await other.whenIdle()
+    await pass(2_000)
+    await Promise.all(agents.map(agent => agent.whenIdle()))
+    expect(agents.flatMap(outcomes)).toEqual(['completed', 'completed'])
+    // The log says why the attempt came before its time.
+    expect(JSON.parse(waits(agents[0]).at(-1).data.policyKey)[3]).toBe('ramp')
   })
 })

@@ -24,6 +24,7 @@ import SystemPrompt from '@deepseek-ai/dsh-system-prompt'
 import ToolRuntime from '@deepseek-ai/dsh-tools'
 import { vi } from 'vitest'
 import * as QuotaRetry from '../../src/index.ts'
+import type { Clock } from '../../src/host/clock.ts'
 import type { ConfigInput } from '../../src/index.ts'
 
 export { LlmError, SessionId }
@@ -88,6 +89,8 @@ export interface RigOptions {
   /** Child processes for balance scripts, and credentials by name. */
   readonly subprocess?: boolean
   readonly credentials?: Record<string, string>
+  /** The plugin's time; the harness keeps the platform's. */
+  readonly clock?: Clock
   /** `false` leaves the plugin out: a host from which it was removed. */
   readonly plugin?: boolean
   /** More plugins, mounted before or after ours. */
@@ -144,7 +147,7 @@ export async function rig(options: RigOptions): Promise<Rig> {
   const underTest = {
     name: QuotaRetry.name,
     inject: QuotaRetry.inject,
-    apply: (inner: Context, config: ConfigInput) => { QuotaRetry.apply(inner, config, { sink: (line) => { warnings.push(line) } }) },
+    apply: (inner: Context, config: ConfigInput) => { QuotaRetry.apply(inner, config, { sink: (line) => { warnings.push(line) }, ...options.clock === undefined ? {} : { clock: options.clock } }) },
   }
   const plugin = options.plugin === false ? undefined : await ctx.plugin(underTest, options.config)
   await options.after?.(ctx)
@@ -179,7 +182,9 @@ export async function settle(turns = 20): Promise<void> {
 
 /** Wait until something is true, without moving the clock. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
-  for (let turn = 0; turn < 2_000; turn += 1) {
+  // Bounded by real time: a disk under load takes as long as it takes.
+  const start = performance.now()
+  while (performance.now() - start < 15_000) {
     if (condition()) return
     await new Promise(resolve => setImmediate(resolve))
   }

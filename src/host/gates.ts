@@ -1,0 +1,380 @@
+import type { WaitCause } from '../events/policy-key.ts'
+import { type Route, sameRoute } from '../events/route.ts'
+import { planAttempt, type PlannedWait, type PlanMemory, type RefusalTiming, rememberPlan } from '../policy/wait.ts'
+import type { Clock } from './clock.ts'
+import { Ramp } from './ramp.ts'
+import type { Scheduler } from './scheduler.ts'
+
+/** Time from a probe that ended without an answer to the next one, in ms. */
+const RELAY_GAP_MS = 10_000
+
+/** What ended a wait. */
+export type Wake =
+  /** Ask again: on `route`, or where the pool's order says when there is none. `due` is the planned time. */
+  | { readonly kind: 'go'; readonly cause: WaitCause | 'due'; readonly route?: Route }
+  /** The switch went off. */
+  | { readonly kind: 'disabled' }
+  /** The turn was cancelled, or the plugin goes away. */
+  | { readonly kind: 'aborted' }
+
+/** One wait, as whoever holds it describes it. */
+export interface WaitRequest<K> {
+  readonly key: K
+  /** The routes that may end it, the one that refused last first. */
+  readonly routes: readonly Route[]
+  /** Epoch ms of the attempt that was announced. */
+  readonly nextAttemptAt: number
+  /** Epoch ms at which one last attempt is made whatever the routes say; none when absent. */
+  readonly limitAt?: number | undefined
+  /** Ends the wait at once when it aborts. */
+  readonly signal: AbortSignal
+  /** Told of a new time when another session asked and was refused; no request was sent for this one. */
+  rearm(nextAttemptAt: number): void
+}
+
+interface Waiter<K> extends WaitRequest<K> {
+  nextAttemptAt: number
+  readonly gates: Gate<K>[]
+  end(wake: Wake): void
+  cancelAlarm(): void
+}
+
+/** One route that refused, and who waits for it. */
+interface Gate<K> {
+  readonly id: string
+  readonly route: Route
+  /** Who waits, the longest waiting first. */
+  readonly waiters: Set<Waiter<K>>
+  /** Epoch ms of the next attempt. */
+  nextAt: number
+  cause: WaitCause | 'due'
+  memory: PlanMemory | undefined
+  /** Who asks for all right now. */
+  probe: K | undefined
+  cancelAlarm: () => void
+}
+
+/** What the gates work with. */
+export interface GateParts {
+  readonly scheduler: Scheduler
+  readonly clock: Clock
+  /** A number from 0 to 1. */
+  readonly random: () => number
+  readonly intervalMs: number
+  /** `single`: of all that wait on a route one asks per interval. `each`: every session asks for itself. */
+  readonly probe: 'single' | 'each'
+}
+
+/**
+ * Who may ask which route again, and when.
+ *
+ * Sessions that wait for the same route wait at one gate. When its time comes one of them asks for all; if it is
+ * refused the gate stays shut and the others are told the new time, without a request of their own; if it is answered
+ * the others follow one after another. With `probe: 'each'` every session has a gate of its own.
+ */
+export class Gates<K extends object> {
+  private readonly parts: GateParts
+  private readonly gates = new Map<string, Gate<K>>()
+  private readonly waiters = new Map<K, Waiter<K>>()
+  /** The gate at which a session asks for all. */
+  private readonly probing = new Map<K, Gate<K>>()
+  private readonly ramps = new Map<string, Ramp>()
+  private readonly owners = new WeakMap<K, number>()
+  private owned = 0
+
+  /**
+   * @param parts - what the gates work with.
+   */
+  constructor(parts: GateParts) {
+    this.parts = parts
+  }
+
+  /** Sessions that wait. */
+  get size(): number {
+    return this.waiters.size
+  }
+
+  /** Providers that some session waits for. */
+  get providers(): Set<string> {
+    return new Set([...this.gates.values()].filter(gate => gate.waiters.size > 0).map(gate => gate.route.provider))
+  }
+
+  /**
+   * A route refused a request: every session that waits for it learns of it.
+   *
+   * @param key - whose request it was.
+   * @param route - the route.
+   * @param timing - what the refusal said about its end.
+   * @returns when the route is asked again, and why then.
+   */
+  refused(key: K, route: Route, timing: RefusalTiming): PlannedWait {
+    const now = this.parts.clock.now()
+    const gate = this.gateFor(key, route)
+    const wasOpen = this.closeRamp(route)
+    const plan = planAttempt(now, gate.memory, timing, this.parts.intervalMs)
+    // A newcomer's refusal is no news to those who wait already: it joins them and the time they wait for.
+    const joins = gate.waiters.size > 0 && gate.probe !== key && !wasOpen && gate.nextAt > now
+    if (joins && gate.nextAt <= now + plan.delayMs) return { delayMs: gate.nextAt - now, cause: 'shared' }
+    gate.memory = rememberPlan(gate.memory, plan)
+    if (!joins) this.setProbe(gate, undefined)
+    this.schedule(gate, now + plan.delayMs, 'due')
+    if (!joins) this.rearm(gate, key)
+    return plan
+  }
+
+  /**
+   * A route answered a request: those who wait for it follow, and other routes of the provider are worth a look.
+   *
+   * @param key - whose request it was.
+   * @param route - the route.
+   */
+  answered(key: K, route: Route): void {
+    if (this.gates.size === 0) return
+    const asked = this.probing.get(key)
+    if (asked !== undefined) this.setProbe(asked, undefined)
+    for (const gate of this.gates.values()) {
+      if (sameRoute(gate.route, route)) gate.memory = undefined
+      else if (gate.route.provider === route.provider && gate.waiters.size > 0 && gate.probe === undefined) this.schedule(gate, this.parts.clock.now(), 'answer')
+    }
+    this.openRamp(route)
+  }
+
+  /**
+   * The provider began to answer the session that asks for all, which is as good as an answer.
+   *
+   * @param key - the session.
+   */
+  streaming(key: K): void {
+    const gate = this.probing.get(key)
+    if (gate !== undefined) this.answered(key, gate.route)
+  }
+
+  /**
+   * Whether a session asks for all at some gate.
+   *
+   * @param key - the session.
+   */
+  isProbing(key: K): boolean {
+    return this.probing.has(key)
+  }
+
+  /**
+   * A session's turn ended. If it asked for all and got no answer, the next one asks soon.
+   *
+   * @param key - the session.
+   */
+  left(key: K): void {
+    const gate = this.probing.get(key)
+    if (gate === undefined) return
+    this.setProbe(gate, undefined)
+    if (gate.waiters.size === 0) this.drop(gate)
+    else this.schedule(gate, this.parts.clock.now() + RELAY_GAP_MS, 'relay')
+  }
+
+  /**
+   * Something says that a provider has allowance again: one session asks now.
+   *
+   * @param provider - the provider.
+   */
+  providerBack(provider: string): void {
+    for (const gate of this.gates.values()) {
+      if (gate.route.provider === provider && gate.waiters.size > 0 && gate.probe === undefined) {
+        this.schedule(gate, this.parts.clock.now(), 'reading')
+      }
+    }
+  }
+
+  /**
+   * Make a route that was not refused here, but is out of allowance, worth an attempt at some time.
+   *
+   * @param key - the session that would use it.
+   * @param route - the route.
+   * @param at - epoch ms; the time of a route that is waited for already stays.
+   */
+  hold(key: K, route: Route, at: number): void {
+    const gate = this.gateFor(key, route)
+    if (gate.nextAt === Number.POSITIVE_INFINITY) this.schedule(gate, at, 'due')
+  }
+
+  /**
+   * When the first of some routes is asked again.
+   *
+   * @param key - the session that would ask.
+   * @param routes - the routes.
+   * @returns epoch ms; `Infinity` when none of them has a time.
+   */
+  nextAt(key: K, routes: readonly Route[]): number {
+    return Math.min(...routes.map(route => this.gateFor(key, route).nextAt))
+  }
+
+  /**
+   * Hold a wait open.
+   *
+   * @param request - the wait; an older one of the same key ends as aborted.
+   * @returns what ended it. Never rejects.
+   */
+  wait(request: WaitRequest<K>): Promise<Wake> {
+    this.waiters.get(request.key)?.end({ kind: 'aborted' })
+    if (request.signal.aborted) return Promise.resolve({ kind: 'aborted' })
+    return new Promise((resolve) => {
+      const onAbort = (): void => { waiter.end({ kind: 'aborted' }) }
+      const waiter: Waiter<K> = {
+        ...request,
+        gates: request.routes.map(route => this.gateFor(request.key, route)),
+        cancelAlarm: request.limitAt === undefined ? () => {} : this.alarm(request.key, request.limitAt, 'limit'),
+        end: (wake) => {
+          if (this.waiters.get(request.key) !== waiter) return
+          this.remove(waiter)
+          request.signal.removeEventListener('abort', onAbort)
+          resolve(wake)
+        },
+      }
+      this.waiters.set(request.key, waiter)
+      for (const gate of waiter.gates) gate.waiters.add(waiter)
+      request.signal.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  /**
+   * End the wait of one session.
+   *
+   * @param key - the session.
+   * @param wake - what ends it.
+   * @returns whether there was one.
+   */
+  end(key: K, wake: Wake): boolean {
+    const waiter = this.waiters.get(key)
+    waiter?.end(wake)
+    return waiter !== undefined
+  }
+
+  /**
+   * Have one session ask earlier than planned; a later time changes nothing.
+   *
+   * @param key - the session.
+   * @param at - epoch ms.
+   * @param cause - why.
+   */
+  bringForward(key: K, at: number, cause: WaitCause): void {
+    const waiter = this.waiters.get(key)
+    if (waiter === undefined || at >= waiter.nextAttemptAt) return
+    waiter.nextAttemptAt = at
+    waiter.cancelAlarm()
+    waiter.cancelAlarm = this.alarm(key, at, cause)
+  }
+
+  /** End every wait as aborted. */
+  close(): void {
+    for (const waiter of [...this.waiters.values()]) waiter.end({ kind: 'aborted' })
+    for (const gate of [...this.gates.values()]) this.drop(gate)
+    for (const ramp of this.ramps.values()) ramp.close()
+    this.ramps.clear()
+  }
+
+  private alarm(key: K, at: number, cause: WaitCause): () => void {
+    return this.parts.scheduler.at(at, () => { this.end(key, { kind: 'go', cause }) })
+  }
+
+  /** One gate for a route, or one for each session and route. */
+  private gateFor(key: K, route: Route): Gate<K> {
+    const id = JSON.stringify(this.parts.probe === 'single' ? [route.provider, route.model] : [route.provider, route.model, this.ownerOf(key)])
+    const known = this.gates.get(id)
+    if (known !== undefined) return known
+    const gate: Gate<K> = {
+      id, route: { provider: route.provider, model: route.model }, waiters: new Set(),
+      nextAt: Number.POSITIVE_INFINITY, cause: 'due', memory: undefined, probe: undefined, cancelAlarm: () => {},
+    }
+    this.gates.set(id, gate)
+    return gate
+  }
+
+  private ownerOf(key: K): number {
+    const known = this.owners.get(key)
+    if (known !== undefined) return known
+    this.owned += 1
+    this.owners.set(key, this.owned)
+    return this.owned
+  }
+
+  private schedule(gate: Gate<K>, at: number, cause: WaitCause | 'due'): void {
+    gate.cancelAlarm()
+    gate.nextAt = at
+    gate.cause = cause
+    gate.cancelAlarm = this.parts.scheduler.at(at, () => { this.due(gate) })
+  }
+
+  /** The gate's time came: the one who waits longest asks for all. */
+  private due(gate: Gate<K>): void {
+    const [first] = gate.waiters
+    // Nobody waits any more; or the one who asked never came back, and the next one asks.
+    if (first === undefined) {
+      if (gate.probe === undefined) this.drop(gate)
+      return
+    }
+    const { cause } = gate
+    this.setProbe(gate, first.key)
+    this.schedule(gate, this.parts.clock.now() + this.parts.intervalMs, 'relay')
+    first.end({ kind: 'go', cause, route: gate.route })
+  }
+
+  /** Tell those who wait at a gate its new time, where theirs has passed or comes too early. */
+  private rearm(gate: Gate<K>, except: K): void {
+    const now = this.parts.clock.now()
+    for (const waiter of [...gate.waiters]) {
+      const next = Math.min(...waiter.gates.map(({ nextAt }) => nextAt), waiter.limitAt ?? Number.POSITIVE_INFINITY)
+      if (waiter.key === except || (waiter.nextAttemptAt > now && next <= waiter.nextAttemptAt)) continue
+      waiter.nextAttemptAt = next
+      waiter.rearm(next)
+    }
+  }
+
+  private openRamp(route: Route): void {
+    const id = JSON.stringify([route.provider, route.model])
+    if (this.ramps.has(id) || this.firstFor(route) === undefined) return
+    const release = (): boolean => {
+      const waiter = this.firstFor(route)
+      waiter?.end({ kind: 'go', cause: 'ramp', route })
+      if (this.firstFor(route) !== undefined) return true
+      this.ramps.delete(id)
+      return false
+    }
+    this.ramps.set(id, new Ramp(this.parts, release))
+  }
+
+  /** @returns whether the route was open. */
+  private closeRamp(route: Route): boolean {
+    const id = JSON.stringify([route.provider, route.model])
+    const ramp = this.ramps.get(id)
+    ramp?.close()
+    return this.ramps.delete(id)
+  }
+
+  private firstFor(route: Route): Waiter<K> | undefined {
+    for (const gate of this.gates.values()) {
+      const [first] = sameRoute(gate.route, route) ? gate.waiters : []
+      if (first !== undefined) return first
+    }
+    return undefined
+  }
+
+  private remove(waiter: Waiter<K>): void {
+    this.waiters.delete(waiter.key)
+    waiter.cancelAlarm()
+    for (const gate of waiter.gates) {
+      gate.waiters.delete(waiter)
+      if (gate.waiters.size === 0 && gate.probe === undefined) this.drop(gate)
+    }
+  }
+
+  private setProbe(gate: Gate<K>, key: K | undefined): void {
+    if (gate.probe !== undefined) this.probing.delete(gate.probe)
+    gate.probe = key
+    if (key !== undefined) this.probing.set(key, gate)
+  }
+
+  private drop(gate: Gate<K>): void {
+    this.setProbe(gate, undefined)
+    gate.cancelAlarm()
+    this.gates.delete(gate.id)
+  }
+}
