@@ -47,6 +47,9 @@ export type WaitCause = typeof WAIT_CAUSES[number]
 
 const CAUSES: ReadonlySet<string> = new Set(WAIT_CAUSES)
 
+/** Causes that end an armed wait before its time. */
+export const EARLY_CAUSES: ReadonlySet<WaitCause> = new Set(['ramp', 'asked', 'message', 'reading', 'answer', 'relay'])
+
 /** A wait as its policy key has it. */
 export interface WaitPolicy {
   /** The configured interval, in ms. */

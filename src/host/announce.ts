@@ -28,7 +28,7 @@ function failoverEvent(ctx: Context, session: Session, move: Failover): Failover
 
 function leftEvent(session: Session, entry: ClosedEntry): LeftEvent {
   const { reason, provider, turn, step, enteredAt, leftAt, attempts } = entry
-  return { session, reason, provider, turn, step, enteredAt, leftAt, durationMs: leftAt - enteredAt, attempts }
+  return { session, reason, provider, turn, step, enteredAt, leftAt, durationMs: Math.max(0, leftAt - enteredAt), attempts }
 }
 
 /**

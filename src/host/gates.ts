@@ -367,7 +367,8 @@ export class Gates<K extends object> {
   }
 
   private setProbe(gate: Gate<K>, key: K | undefined): void {
-    if (gate.probe !== undefined) this.probing.delete(gate.probe)
+    // The one who asked here may by now ask at another gate.
+    if (gate.probe !== undefined && this.probing.get(gate.probe) === gate) this.probing.delete(gate.probe)
     gate.probe = key
     if (key !== undefined) this.probing.set(key, gate)
   }

@@ -71,7 +71,7 @@ export class Router {
   readonly listener = async (payload: RequestPayload, next: Next): Promise<LlmCallConfig> => {
     const base = await next()
     try {
-      return this.route(payload, base)
+      return await this.route(payload, base)
     } catch (error) {
       this.parts.voice.warn('request', `a request could not be looked at and goes where it would without this plugin: ${String(error)}`)
       return base
@@ -113,6 +113,8 @@ export class Router {
   noteUnfit(session: Session, where: { readonly turn: number; readonly step: number }, route: Route, why: string): void {
     const routes = [...this.unfitFor(session, where.turn, where.step), route]
     this.unfitInStep.set(session, { turn: where.turn, step: where.step, routes })
+    const known = this.unfitRoutes.findIndex(unfit => sameRoute(unfit.route, route))
+    if (known >= 0) this.unfitRoutes.splice(known, 1)
     this.unfitRoutes.push({ route: { provider: route.provider, model: route.model }, why: why.slice(0, 300), at: this.parts.clock.now() })
     if (this.unfitRoutes.length > KEPT_UNFIT) this.unfitRoutes.shift()
   }
@@ -136,16 +138,29 @@ export class Router {
     }
   }
 
-  private route({ agent }: RequestPayload, base: LlmCallConfig): LlmCallConfig {
-    const { session } = agent
+  private async route(payload: RequestPayload, base: LlmCallConfig): Promise<LlmCallConfig> {
+    const { agent: { session }, signal } = payload
     if (!base.provider || !base.model) return base
-    const decision = decideRequest({
-      base, memory: this.memories.get(session) ?? initialMemory, state: this.parts.book.of(session), world: this.world,
-    }, this.parts.config)
+    let decision = this.decide(payload, base)
+    // A route that the host refuses would end the turn right here; it is none in the next round.
+    while (isMove(decision) && !sameRoute(base, decision.route)) {
+      const objection = await this.objection(decision.route, signal)
+      if (signal.aborted) return base
+      if (objection === undefined) break
+      this.noteUnfit(session, payload, decision.route, objection)
+      decision = this.decide(payload, base)
+    }
     this.memories.set(session, decision.memory)
     if (sameRoute(base, decision.route)) return base
     this.note(session, base, decision)
     return withRoute(base, decision.route)
+  }
+
+  private decide({ agent: { session }, turn, step }: RequestPayload, base: Route): RequestDecision {
+    return decideRequest({
+      base, memory: this.memories.get(session) ?? initialMemory, state: this.parts.book.of(session), world: this.world,
+      unfit: this.unfitFor(session, turn, step),
+    }, this.parts.config)
   }
 
   /** A move before a refusal stands in no log but ours: the header only shows that the route changed. */
@@ -158,6 +173,9 @@ export class Router {
     showSelection(agentOf(this.parts.ctx, session), this.parts.ctx, route)
   }
 }
+
+/** Whether a request goes to another route than the one before it, by our own decision. */
+const isMove = ({ why }: RequestDecision): boolean => why.kind === 'marked' || why.kind === 'assigned'
 
 const reasonText = (kind: 'marked' | 'assigned', choice: Choice): string =>
   kind === 'assigned' ? `the session was put in pool ${choice.pool}` : 'its provider reported the allowance spent'

@@ -56,7 +56,7 @@ export interface LeftEvent {
   readonly enteredAt: number
   /** Epoch ms the entry ended. */
   readonly leftAt: number
-  /** `leftAt - enteredAt`, in ms. */
+  /** `leftAt - enteredAt`, in ms; 0 where the clock stepped back in between. */
   readonly durationMs: number
   /** Waits planned during the entry. */
   readonly attempts: number

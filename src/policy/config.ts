@@ -4,10 +4,12 @@ import { POOL_NAME, RESERVED_POOL_NAMES } from '../events/settings.ts'
 /** Longest delay that a timer of the platform, and a record of the harness, can hold, in ms (2^31 - 1). */
 export const MAX_DELAY_MS = 2_147_483_647
 
-const delay = (minimum = 1) => z
-  .number(`a number of milliseconds from ${minimum} to ${MAX_DELAY_MS}`)
-  .min(minimum, `a number of milliseconds from ${minimum} to ${MAX_DELAY_MS}`)
-  .max(MAX_DELAY_MS, `a number of milliseconds from ${minimum} to ${MAX_DELAY_MS}`)
+/** A delay in ms; without a minimum any positive one. */
+function delay(minimum?: number) {
+  const what = `a number of milliseconds ${minimum === undefined ? 'above 0 and up' : `from ${minimum}`} to ${MAX_DELAY_MS}`
+  const number = z.number(what).max(MAX_DELAY_MS, what)
+  return minimum === undefined ? number.positive(what) : number.min(minimum, what)
+}
 const text = (what: string) => z.string(what).trim().min(1, what)
 const flag = () => z.boolean('true or false')
 

@@ -90,6 +90,12 @@ function moveFrom(current: Route, { state, unfit = [], world }: RequestContext, 
   return chooseMove(pool, [current, ...asked, ...unfit], world, config)
 }
 
+/** The route that a session starts on in a pool it was just put in, if the host would send to any. */
+function startIn(pool: string, { unfit = [], world }: RequestContext, config: Config): Choice | undefined {
+  const choice = chooseStart(pool, world, config)
+  return choice !== undefined && unfit.some(route => sameRoute(route, choice.route)) ? chooseMove(pool, unfit, world, config) : choice
+}
+
 /**
  * Decide where a request goes, from what is cached alone.
  *
@@ -105,7 +111,7 @@ export function decideRequest(request: RequestContext, config: Config): RequestD
   if (isPick(base, memory)) return decided(request, base, { kind: 'picked' }, base)
   if (isNewlyAssigned(request)) {
     const { pool } = resolvePool(state.settings, base, config)
-    const choice = pool === null ? undefined : chooseStart(pool, world, config)
+    const choice = pool === null ? undefined : startIn(pool, request, config)
     if (choice !== undefined) return decided(request, choice.route, { kind: 'assigned', choice }, null)
   }
   const current: Target = memory.to ?? base

@@ -41,7 +41,14 @@ function parseState(value: unknown): SessionState {
  * @returns the unit; `view` never throws and never answers `undefined`, which would break the session's whole page.
  */
 export function projectionUnit(config: Pick<Config, 'defaultEnabled' | 'pools'>): ProjectionUnit {
-  const view = (state: SessionState): QuotaRetryFacts => quotaRetryFacts(state, config)
+  const view = (state: SessionState): QuotaRetryFacts => {
+    try {
+      return quotaRetryFacts(state, config)
+    } catch {
+      // A cached state that was damaged on disk: the defaults are shown rather than a broken page.
+      return quotaRetryFacts(initialState, config)
+    }
+  }
   return {
     key: PROJECTION,
     stateVersion: STATE_VERSION,

@@ -1,7 +1,7 @@
 import { produce } from 'immer'
 import type { Fact, FactOf } from '../events/facts.ts'
 import { boundFailure, type Failure } from '../events/failure.ts'
-import type { WaitCause } from '../events/policy-key.ts'
+import { EARLY_CAUSES, type WaitCause } from '../events/policy-key.ts'
 import type { StepState } from './step.ts'
 
 /** A wait that is armed: its record in the log has no pair yet, and its turn is open. */
@@ -24,7 +24,7 @@ export interface Wait {
 export interface Entry {
   /** Epoch ms of the first wait. */
   readonly enteredAt: number
-  /** Waits planned since. */
+  /** Attempts planned since, for this session or by another that asks for all; one that came early counts once. */
   readonly attempts: number
   /** Where the last refused request stood. */
   readonly provider: string
@@ -70,12 +70,16 @@ function waitOf(fact: FactOf<'waitPlanned'>): Wait {
   }
 }
 
+/** Whether the record ends an armed wait before its time: the same attempt, come earlier, with the reason why. */
+const supersedes = (open: Entry | null, fact: FactOf<'waitPlanned'>): boolean =>
+  open !== null && open.wait !== null && open.turn === fact.turn && EARLY_CAUSES.has(fact.cause)
+
 function planned(state: EntriesState, fact: FactOf<'waitPlanned'>, step: StepState): EntriesState {
   const { open } = state
   const sameTurn = open !== null && open.turn === fact.turn
   const entry: Entry = {
     enteredAt: open?.enteredAt ?? fact.at,
-    attempts: (open?.attempts ?? 0) + 1,
+    attempts: (open?.attempts ?? 0) + (supersedes(open, fact) ? 0 : 1),
     provider: fact.on?.provider ?? fact.provider,
     model: fact.on?.model ?? (step.route?.provider === fact.provider ? step.route.model : null),
     turn: fact.turn,

@@ -72,7 +72,7 @@ describe('a headless run', () => {
     const { code, stderr, stdout } = await runHeadless(home, 'say hello', { timeoutMs: 30_000 })
     expect(code).not.toBe(0)
     const said = stderr + stdout
-    expect(said).toContain('"longTermDelayMs" must be a number of milliseconds from 1 to 2147483647, got -5')
+    expect(said).toContain('"longTermDelayMs" must be a number of milliseconds above 0 and up to 2147483647, got -5')
     expect(said).toContain('unknown key "longTermDelay"')
   })
 })

@@ -1,0 +1,283 @@
+import { describe, expect, it } from 'vitest'
+import type { Route } from '../../src/events/route.ts'
+import type { World } from '../../src/policy/choose.ts'
+import { type ConfigInput, parseConfig } from '../../src/policy/config.ts'
+import { decideRequest, initialMemory, type RouteMemory, type Target } from '../../src/policy/request.ts'
+import { foldSession } from '../../src/reducers/session.ts'
+import { deepFreeze, HOUR, log, type Log, MINUTE, NOON, THROTTLED } from '../support/build.ts'
+import { A, B, C, mark, world } from '../support/world.ts'
+
+const OUTSIDE = { provider: 'z', model: 'z' }
+const script: [string, ...string[]] = ['node', 'x.mjs']
+const deployment = (more: ConfigInput = {}) => parseConfig({
+  pools: { medium: { routes: [A, { ...B, reasoningEffort: 'high' }, C] } },
+  balances: [{ provider: 'a', script, minimumRemaining: 5 }],
+  ...more,
+})
+const config = deployment()
+
+/** A live session, as its requests see it: what the harness would use, and what we remember. */
+class Live {
+  memory: RouteMemory = initialMemory
+  readonly log: Log = log()
+
+  /** The next request, when the harness would send it to `base`. */
+  asks(base: Route, known: World = world(), { unfit = [] as readonly Route[], under = config } = {}) {
+    const request = deepFreeze({ base, memory: this.memory, state: foldSession(this.log.rows), world: known, unfit })
+    const decision = decideRequest(request, under)
+    this.memory = decision.memory
+    return `${decision.route.provider} ${decision.why.kind}`
+  }
+
+  /** A refusal moved the session, or a wait sent it somewhere. */
+  redirected(to: Target): this {
+    this.memory = { ...this.memory, to, picked: null }
+    return this
+  }
+
+  does(what: (given: Log) => unknown): this {
+    what(this.log)
+    return this
+  }
+}
+const live = (what: (given: Log) => unknown = () => {}): Live => new Live().does(what)
+const aOut = world({ marked: ['a'] })
+const allOut = world({ marked: ['a', 'b', 'c'] })
+
+describe('at every request', () => {
+  it('the route is replaced when its provider reported the allowance spent and the pool holds one that has not', () => {
+    expect(live().asks(A, aOut)).toBe('b marked')
+    expect(live().asks(A, world({ marked: ['a', 'b'] }))).toBe('c marked')
+  })
+
+  it('the reason is the choice itself, and the effort is that of the pool', () => {
+    const request = { base: A, memory: initialMemory, state: foldSession([]), world: aOut }
+    expect(decideRequest(request, config)).toMatchObject({
+      route: { ...B, reasoningEffort: 'high' },
+      why: { kind: 'marked', choice: { pool: 'medium', route: B, grade: 'usable', standings: [{ grade: 'marked' }, { grade: 'usable' }, { grade: 'usable' }] } },
+    })
+  })
+
+  it('the route stays when its provider has a mark and no other route is better', () => {
+    expect(live().asks(A, allOut)).toBe('a as-it-is')
+    expect(live().asks(A, world({ marked: ['a', 'b'], left: { c: 0 } }))).toBe('a as-it-is')
+  })
+
+  it('the route stays once the mark lapsed', () => {
+    expect(live().asks(A, world({ marked: ['a'], now: NOON + HOUR }))).toBe('a as-it-is')
+  })
+
+  it.each([4, 0, -1])('a reading below the threshold does not move a session that runs: %d left', (a) => {
+    expect(live().asks(A, world({ left: { a, b: 100 } }))).toBe('a as-it-is')
+    expect(live().does(given => given.turn().asks().answers()).asks(A, world({ left: { a, b: 100 } }))).toBe('a as-it-is')
+  })
+
+  it('neither does a pool that was ordered anew, nor a route that became unread', () => {
+    const anew = deployment({ pools: { medium: { routes: [C, B, A] } }, failOpen: false })
+    expect(live().asks(A, world({ left: { c: 50 } }), { under: anew })).toBe('a as-it-is')
+  })
+
+  it('a model outside the pool is left alone, whoever stated the pool', () => {
+    expect(live().asks(OUTSIDE, world({ marked: ['z'] }))).toBe('z as-it-is')
+    const stated = live(given => given.command('/quota-pool inherit medium'))
+    expect(stated.asks(OUTSIDE, world({ marked: ['z'] }))).toBe('z as-it-is')
+    expect(stated.asks({ provider: 'a', model: 'other' }, aOut)).toBe('a picked')
+  })
+
+  it('a session with no pool is never touched', () => {
+    expect(live().asks(A, aOut, { under: deployment({ pools: {}, balances: [] }) })).toBe('a as-it-is')
+    expect(live(given => given.command('/quota-pool off')).asks(A, aOut)).toBe('a as-it-is')
+    expect(live(given => given.command('/quota-pool gone')).asks(A, aOut)).toBe('a as-it-is')
+  })
+
+  it('a route that two pools share names neither, unless the session states one', () => {
+    const shared = deployment({ pools: { one: { routes: [A, B] }, two: { routes: [A, C] } } })
+    expect(live().asks(A, aOut, { under: shared })).toBe('a as-it-is')
+    expect(live(given => given.command('/quota-pool inherit two')).asks(A, aOut, { under: shared })).toBe('c marked')
+  })
+
+  it('a session whose switch is off is not moved', () => {
+    expect(live(given => given.command('/quota-retry off')).asks(A, aOut)).toBe('a as-it-is')
+    expect(live().asks(A, aOut, { under: deployment({ defaultEnabled: false }) })).toBe('a as-it-is')
+  })
+})
+
+describe('within a step', () => {
+  const step = () => live(given => given.turn().asks('a', 'm').refused().moves('medium', 'b', 'n').starts().asks('b', 'n').refused(THROTTLED).retries().starts())
+
+  it('a request does not go back to a route that refused in it, although its mark is gone', () => {
+    const session = step().redirected(B)
+    session.memory = { ...session.memory, base: A, sent: B }
+    expect(session.asks(A, world({ marked: ['b', 'c'] }))).toBe('b moved-before')
+    expect(session.asks(A, world({ marked: ['b'] }))).toBe('c marked')
+  })
+
+  it('a wait opens a new round', () => {
+    const session = step().does(given => given.refused().waits().starts())
+    expect(session.asks(B, world({ marked: ['b', 'c'] }))).toBe('a marked')
+  })
+
+  it('a request does not go to a route that is not fit for it', () => {
+    expect(live().asks(A, aOut, { unfit: [B] })).toBe('c marked')
+    expect(live().asks(A, aOut, { unfit: [B, C] })).toBe('a as-it-is')
+  })
+})
+
+describe('after a move', () => {
+  it('the session stays on its new route while the harness would still use the old one', () => {
+    const session = live()
+    expect([session.asks(A, aOut), session.asks(A, aOut), session.asks(A)]).toEqual(['b marked', 'b moved-before', 'b moved-before'])
+  })
+
+  it('the session stays on its new route once the harness took it up', () => {
+    const session = live()
+    expect([session.asks(A, aOut), session.asks(B, aOut), session.asks(B)]).toEqual(['b marked', 'b moved-before', 'b as-it-is'])
+  })
+
+  it('a mark that is gone moves nobody back in mid-conversation', () => {
+    const session = live()
+    session.asks(A, aOut)
+    expect(session.asks(A, world({ marked: ['a'], now: NOON + 2 * HOUR }))).toBe('b moved-before')
+  })
+
+  it('a mark on the new route moves it on, from there', () => {
+    const session = live()
+    session.asks(A, aOut)
+    expect(session.asks(A, world({ marked: ['a', 'b'] }))).toBe('c marked')
+  })
+
+  it('that a refusal made, the requests follow it', () => {
+    const session = live()
+    session.asks(A)
+    expect(session.redirected(B).asks(A, aOut)).toBe('b moved-before')
+    expect(session.redirected(C).asks(B, world({ marked: ['a', 'b'] }))).toBe('c moved-before')
+  })
+
+  it('leaving the pool leaves the session where it is', () => {
+    const session = live()
+    session.asks(A, aOut)
+    session.does(given => given.command('/quota-pool off'))
+    expect(session.asks(A, world({ marked: ['b'] }))).toBe('b moved-before')
+  })
+
+  it('after a restart the session goes on where the log left it', () => {
+    expect(live().asks(B, aOut)).toBe('b as-it-is')
+    expect(live().asks(A, aOut)).toBe('b marked')
+  })
+})
+
+describe('a route that the person picked', () => {
+  it.each([['in the pool', C], ['outside it', OUTSIDE]])('%s is used', (_where, route) => {
+    const session = live()
+    session.asks(A)
+    expect(session.asks(route)).toBe(`${route.provider} picked`)
+    expect(session.asks(route)).toBe(`${route.provider} as-it-is`)
+  })
+
+  it('is used although its provider is marked', () => {
+    const session = live()
+    session.asks(A, aOut)
+    session.asks(B, aOut)
+    expect([session.asks(A, aOut), session.asks(A, aOut)]).toEqual(['a picked', 'a as-it-is'])
+  })
+
+  it('wins over a move that still holds', () => {
+    const session = live()
+    session.asks(A, aOut)
+    expect(session.asks(C, aOut)).toBe('c picked')
+    expect(session.asks(A, aOut)).toBe('a picked')
+  })
+
+  it('wins over the pool that the session was just put in, and over that for good', () => {
+    const session = live()
+    session.asks(A)
+    session.does(given => given.after(MINUTE).command('/quota-pool medium').turn())
+    expect(session.asks(OUTSIDE)).toBe('z picked')
+    // The person stops the request, so no answer tells the log that it was made.
+    session.does(given => given.cancels().turn())
+    expect(session.asks(OUTSIDE)).toBe('z as-it-is')
+  })
+
+  it('gives way to a pool that the session is put in later', () => {
+    const session = live()
+    session.asks(A)
+    session.asks(OUTSIDE)
+    session.does(given => given.after(MINUTE).command('/quota-pool medium'))
+    expect(session.asks(OUTSIDE)).toBe('a assigned')
+  })
+
+  it('is forgotten with the next move', () => {
+    const session = live()
+    session.asks(B)
+    session.asks(A)
+    expect(session.redirected(C).asks(A, aOut)).toBe('c moved-before')
+    expect(session.redirected(A).asks(A, aOut)).toBe('b marked')
+  })
+})
+
+describe('a session that is put in a pool', () => {
+  const put = () => live(given => given.command('/quota-pool medium').turn())
+
+  it('sends its next request to the first route of the pool that clears its threshold', () => {
+    expect(put().asks(OUTSIDE)).toBe('a assigned')
+    expect(put().asks(OUTSIDE, world({ left: { a: 1 } }))).toBe('b assigned')
+    expect(put().asks(C, aOut)).toBe('b assigned')
+  })
+
+  it('is sent there although all is out of allowance, for a request has to run somewhere', () => {
+    expect(put().asks(OUTSIDE, allOut)).toBe('a assigned')
+  })
+
+  it('is sent there once: what follows moves it only when its provider refuses', () => {
+    const session = put()
+    expect(session.asks(OUTSIDE, world({ left: { a: 1 } }))).toBe('b assigned')
+    expect(session.asks(OUTSIDE)).toBe('b moved-before')
+    expect(session.asks(B)).toBe('b moved-before')
+    session.does(given => given.asks('b', 'n').answers())
+    expect([session.asks(B), session.asks(B, world({ marked: ['b'] }))]).toEqual(['b as-it-is', 'a marked'])
+  })
+
+  it('is not forgotten when the request that was on its way is answered', () => {
+    const session = live(given => given.turn().asks('z', 'z'))
+    session.asks(OUTSIDE)
+    session.does(given => given.command('/quota-pool medium').answers().step())
+    expect(session.asks(OUTSIDE)).toBe('a assigned')
+  })
+
+  it('is sent there anew by another word on the pool', () => {
+    const session = put()
+    session.asks(OUTSIDE, world({ left: { a: 1 } }))
+    session.does(given => given.after(MINUTE).command('/quota-pool medium'))
+    expect(session.asks(B)).toBe('a assigned')
+  })
+
+  it('is sent there after a restart, if no answer came', () => {
+    const before = put()
+    before.asks(OUTSIDE)
+    const after = live(given => given.command('/quota-pool medium').turn().crashes().turn())
+    expect(after.asks(OUTSIDE)).toBe('a assigned')
+  })
+
+  it.each(['/quota-pool inherit medium', '/quota-pool default'])('by %s alone is not sent anywhere', (line) => {
+    expect(live(given => given.command(line)).asks(OUTSIDE)).toBe('z as-it-is')
+  })
+
+  it('that the configuration lost stays where it is', () => {
+    expect(live(given => given.command('/quota-pool gone')).asks(OUTSIDE)).toBe('z as-it-is')
+  })
+})
+
+describe('what is remembered', () => {
+  it('holds nothing of a call configuration but its route', () => {
+    const base = { ...A, maxTokens: 5, temperature: 1 }
+    expect(decideRequest({ base, memory: initialMemory, state: foldSession([]), world: world() }, config).memory)
+      .toEqual({ base: A, to: null, sent: A, picked: null, obeyed: null })
+  })
+
+  it('does not grow with what was picked', () => {
+    const session = live()
+    session.asks(A)
+    session.asks({ ...C, system: 'be brief' } as Route, world({ marks: [mark('c')] }))
+    expect(session.memory).toEqual({ base: C, to: null, sent: C, picked: C, obeyed: null })
+  })
+})

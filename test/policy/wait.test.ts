@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  HINT_MARGIN_MS, planAttempt, type PlanMemory, type PlannedWait, type RefusalTiming, rememberPlan, SECOND_TRIES_MS, THROTTLE_DELAY_MS, waitLimit,
+} from '../../src/policy/wait.ts'
+import { foldSession } from '../../src/reducers/session.ts'
+import { HOUR, log, type Log, MINUTE, NOON, SECOND, waitingLog } from '../support/build.ts'
+
+const INTERVAL: PlannedWait = { delayMs: HOUR, cause: 'interval' }
+const [FIRST = 0, SECOND_LOOK = 0] = SECOND_TRIES_MS
+const resetsIn = (ms: number): RefusalTiming => ({ resetsAt: NOON + ms })
+const plan = (timing: RefusalTiming, last?: PlanMemory, intervalMs = HOUR): PlannedWait => planAttempt(NOON, last, timing, intervalMs)
+/** The plans for refusals that come one after another. */
+function plans(timings: readonly RefusalTiming[], intervalMs = HOUR): PlannedWait[] {
+  let last: PlanMemory | undefined
+  return timings.map((timing) => {
+    const next = plan(timing, last, intervalMs)
+    last = rememberPlan(last, next)
+    return next
+  })
+}
+const causes = (timings: readonly RefusalTiming[]): string[] => plans(timings).map(({ cause }) => cause)
+
+describe('the next attempt', () => {
+  it('is an interval away when the refusal says nothing', () => {
+    expect(plan({})).toEqual(INTERVAL)
+  })
+
+  it('is at the provider\'s own reset time, a little later', () => {
+    expect(plan(resetsIn(10 * MINUTE))).toEqual({ delayMs: 10 * MINUTE + HINT_MARGIN_MS, cause: 'hint' })
+  })
+
+  it.each([HOUR - HINT_MARGIN_MS, HOUR, 40 * 24 * HOUR, 1e15])('is never later than the interval: reset in %i ms', (ms) => {
+    expect(plan(resetsIn(ms))).toEqual(INTERVAL)
+  })
+
+  it.each([-HOUR, -1, 0, 999])('is soon, though no storm, after a reset that is past: %i ms', (ms) => {
+    expect(plan(resetsIn(ms))).toEqual({ delayMs: FIRST, cause: 'second-try' })
+  })
+
+  it('is a minute away after a throttle, or an interval when that is shorter', () => {
+    expect(plan({ throttle: true })).toEqual({ delayMs: THROTTLE_DELAY_MS, cause: 'throttle' })
+    expect(plan({ throttle: true, ...resetsIn(5 * SECOND) }).cause).toBe('throttle')
+    expect(plan({ throttle: true }, undefined, 50)).toEqual({ delayMs: 50, cause: 'throttle' })
+  })
+})
+
+describe('after a promised reset that did not hold', () => {
+  const promise = resetsIn(MINUTE)
+
+  it('come two short looks, and then the interval', () => {
+    expect(plans([promise, {}, {}, {}, {}]).slice(1)).toEqual([
+      { delayMs: FIRST, cause: 'second-try' }, { delayMs: SECOND_LOOK, cause: 'second-try' }, INTERVAL, INTERVAL,
+    ])
+  })
+
+  it('a newer promise counts', () => {
+    expect(plans([promise, resetsIn(20 * MINUTE)])[1]).toEqual({ delayMs: 20 * MINUTE + HINT_MARGIN_MS, cause: 'hint' })
+  })
+
+  it('a line that still names the old reset buys no further looks', () => {
+    const stale = resetsIn(-10 * MINUTE)
+    expect(causes([promise, stale, stale, stale, stale])).toEqual(['hint', 'second-try', 'second-try', 'interval', 'interval'])
+  })
+
+  it('no look is longer than the interval', () => {
+    expect(plans([promise, {}], 90 * SECOND)[1]).toEqual({ delayMs: 90 * SECOND, cause: 'interval' })
+  })
+
+  it('a provider that always promises the next second is not asked every few seconds', () => {
+    expect(plans([resetsIn(2 * SECOND), resetsIn(2 * SECOND), resetsIn(2 * SECOND)]).map(({ delayMs }) => delayMs)).toEqual([7 * SECOND, FIRST, FIRST])
+  })
+})
+
+describe('whatever a provider says', () => {
+  const timing: fc.Arbitrary<RefusalTiming> = fc.oneof(
+    fc.constant({}), fc.record({ throttle: fc.constant(true) }),
+    fc.integer({ min: -2 * HOUR, max: 3 * HOUR }).map(resetsIn), fc.integer({ min: -5 * SECOND, max: 30 * SECOND }).map(resetsIn),
+    fc.constantFrom(0, -1e15, 1e15, 8.64e15).map(resetsAt => ({ resetsAt })),
+  )
+
+  it('an attempt is neither at once nor later than the interval', () => {
+    fc.assert(fc.property(fc.array(timing, { maxLength: 20 }), fc.integer({ min: 1, max: 2 ** 31 - 1 }), (timings, intervalMs) => {
+      for (const { delayMs } of plans(timings, intervalMs)) expect(delayMs >= 1 && delayMs <= intervalMs).toBe(true)
+    }), { numRuns: 300 })
+  })
+
+  it('two attempts in a row are never both close', () => {
+    fc.assert(fc.property(fc.array(timing, { minLength: 2, maxLength: 20 }), (timings) => {
+      const made = plans(timings)
+      for (const [index, { delayMs }] of made.entries()) {
+        const before = made[index - 1]
+        if (before !== undefined) expect(before.delayMs + delayMs).toBeGreaterThanOrEqual(THROTTLE_DELAY_MS)
+      }
+    }), { numRuns: 300 })
+  })
+})
+
+describe('the longest wait', () => {
+  const entry = (given: Log) => foldSession(given.rows).entries.open
+  const maxWaitMs = 90 * MINUTE
+
+  it('has no end where none is set', () => {
+    expect(waitLimit(NOON, 1, entry(waitingLog()), undefined)).toBeUndefined()
+  })
+
+  it('counts from now before the first wait', () => {
+    expect(waitLimit(NOON + MINUTE, 1, entry(log()), maxWaitMs)).toBe(NOON + MINUTE + maxWaitMs)
+  })
+
+  it('counts from the first wait of the turn, not from the last', () => {
+    const given = waitingLog(MINUTE).after(80 * MINUTE).starts().refused().waits().after(5 * MINUTE).starts().refused()
+    expect(waitLimit(NOON + 85 * MINUTE, 1, entry(given), maxWaitMs)).toBe(NOON + maxWaitMs)
+  })
+
+  it('is each turn\'s own: a new message is tried', () => {
+    const given = waitingLog().after(2 * HOUR).cancels().turn().step()
+    expect(waitLimit(NOON + 2 * HOUR, 2, entry(given), maxWaitMs)).toBe(NOON + 2 * HOUR + maxWaitMs)
+  })
+})

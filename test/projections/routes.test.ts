@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import type { World } from '../../src/policy/choose.ts'
+import { type ConfigInput, parseConfig } from '../../src/policy/config.ts'
+import { routesReport, routesText, type UnfitRoute } from '../../src/projections/routes.ts'
+import { clockText } from '../../src/projections/text.ts'
+import { deepFreeze, HOUR, MINUTE, NOON } from '../support/build.ts'
+import { A, B, C, mark, world } from '../support/world.ts'
+
+const script: [string, ...string[]] = ['node', 'x.mjs']
+const deployment = (more: ConfigInput = {}) => parseConfig({
+  pools: { medium: { routes: [{ ...A, reasoningEffort: 'high' }, B] }, spare: { routes: [C] } },
+  balances: [{ provider: 'a', script, minimumRemaining: 5 }],
+  ...more,
+})
+const report = (known: World = world(), unfit: readonly UnfitRoute[] = [], config = deployment()) => routesReport(deepFreeze(known), config, deepFreeze(unfit))
+const text = (known?: World, unfit?: readonly UnfitRoute[], only?: string, config = deployment()) => routesText(report(known, unfit, config), only)
+
+describe('the report of the routes', () => {
+  it('lists every pool and route in declared order, and which would be chosen now', () => {
+    expect(report()).toEqual({
+      at: NOON, failOpen: true,
+      pools: [
+        { pool: 'medium', chosen: 0, routes: [{ ...A, reasoningEffort: 'high', grade: 'usable', minimumRemaining: 5 }, { ...B, grade: 'usable', minimumRemaining: 0 }] },
+        { pool: 'spare', chosen: 0, routes: [{ ...C, grade: 'usable', minimumRemaining: 0 }] },
+      ],
+    })
+  })
+
+  it('says what each route rests on: its reading, why it has none, its mark', () => {
+    const { pools } = report(world({ marks: [mark('a', { resetHint: 'resets at 5pm' })], left: { a: 50, b: 'timeout' } }))
+    expect(pools[0]).toMatchObject({
+      chosen: 1,
+      routes: [
+        { grade: 'marked', reading: { remaining: 50, at: NOON }, mark: { at: NOON, until: NOON + HOUR, rule: 'spent', message: 'Insufficient Balance', resetHint: 'resets at 5pm' } },
+        { grade: 'usable', missing: { missing: 'timeout', at: NOON } },
+      ],
+    })
+  })
+
+  it('has the place of the chosen route also where a provider is in the pool twice', () => {
+    const config = deployment({ pools: { medium: { routes: [A, { provider: 'b', model: 'x' }, B] } }, balances: [] })
+    expect(report(world({ marked: ['a'] }), [], config).pools[0]?.chosen).toBe(1)
+  })
+
+  it('names the newest word on a route that did not fit', () => {
+    const unfit = [{ route: B, why: 'old', at: NOON - HOUR }, { route: C, why: 'other', at: NOON }, { route: B, why: 'new', at: NOON }]
+    expect(report(world(), unfit).pools[0]?.routes.map(route => route.unfit?.why)).toEqual([undefined, 'new'])
+  })
+
+  it('drops a mark that lapsed', () => {
+    expect(report(world({ marked: ['a'], now: NOON + HOUR })).pools[0]?.routes[0]).not.toHaveProperty('mark')
+  })
+
+  it('is plain JSON', () => {
+    const full = report(world({ marked: ['a'], left: { a: 1, b: 'exit' } }), [{ route: B, why: 'no such model', at: NOON }])
+    expect(JSON.parse(JSON.stringify(full))).toEqual(full)
+  })
+})
+
+describe('/quota-routes', () => {
+  it('says where a session would start, and why', () => {
+    expect(text()).toBe([
+      'Pool medium, a session would start on a/m (usable):',
+      '  > 1. a/m (high): usable; no reading',
+      '    2. b/n: usable; no reading',
+      'Pool spare, a session would start on c/o (usable):',
+      '  > 1. c/o: usable; no reading',
+    ].join('\n'))
+  })
+
+  it('shows a reading with its unit, its age and the threshold', () => {
+    const known = { ...world({ now: NOON + MINUTE }), readings: { a: { remaining: 4, unit: 'percent', maximum: 100, resetsAt: '2026-10-01', error: 'slow', at: NOON } } }
+    expect(text(known)).toContain('    1. a/m (high): below its threshold; 4 of 100 percent left, read 1 min ago, chosen from 5, resets 2026-10-01, the provider says: slow\n  > 2. b/n')
+  })
+
+  it('shows a mark with its age, its end and the provider\'s words', () => {
+    expect(text(world({ marks: [mark('a', { resetHint: 'try again at 5pm' })], now: NOON + MINUTE })))
+      .toContain(`1. a/m (high): out of allowance; no reading\n       refused 1 min ago (spent: Insufficient Balance); marked until ${clockText(NOON + HOUR)}; it says: try again at 5pm\n`)
+  })
+
+  it('tells no reading from a run that gave none, and unread from usable', () => {
+    expect(text(world({ left: { a: 'timeout' } }))).toContain('a/m (high): usable; no reading (timeout)')
+    expect(text(world(), [], 'spare', deployment({ failOpen: false }))).toBe(
+      'Pool spare, a session would start on c/o (not read, and failOpen is off):\n  > 1. c/o: not read, and failOpen is off; no reading')
+  })
+
+  it('says of which route it would be when all are out of allowance', () => {
+    expect(text(world({ marked: ['a', 'b'] }), [], 'medium')).toMatch(/^Pool medium, a session would start on a\/m \(out of allowance\):\n {2}> 1\./)
+    expect(text(world({ left: { c: 0 } }), [], 'spare')).toContain('c/o: nothing left; 0 left, read 0 ms ago')
+  })
+
+  it('names a route that did not fit', () => {
+    expect(text(world({ now: NOON + MINUTE }), [{ route: B, why: 'no adapter for "b"', at: NOON }])).toContain('b/n: usable; no reading\n       not fit for a session 1 min ago: no adapter for "b"')
+  })
+
+  it('shows one pool alone, and nothing for one that is not there', () => {
+    expect(text(world(), [], 'spare')?.split('\n')).toHaveLength(2)
+    for (const only of ['gone', 'constructor', '']) expect(text(world(), [], only)).toBeUndefined()
+  })
+
+  it('says so when no pool is configured', () => {
+    expect(text(world(), [], undefined, parseConfig({}))).toBe('No pools are configured.')
+    expect(text(world(), [], 'medium', parseConfig({}))).toBeUndefined()
+  })
+
+  it('lets no foreign text write over the terminal', () => {
+    const evil = 'x\u001b[2J\r\ny\u2028z'
+    const known = { ...world({ marks: [mark('a', { message: evil, resetHint: evil })] }), readings: { b: { remaining: 1, unit: evil, resetsAt: evil, error: evil, at: NOON } } }
+    const lines = text(known, [{ route: B, why: evil, at: NOON }])?.split('\n') ?? []
+    expect(lines).toHaveLength(7)
+    for (const line of lines) expect(line).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]/)
+  })
+})
