@@ -117,7 +117,9 @@ function turnEnded(data: Raw, at: At): Fact | undefined {
   if (!isNumber(data['turn'])) return undefined
   const reason = data['reason']
   const outcome = isRecord(reason) && isText(reason['kind']) ? reason['kind'] : 'unknown'
-  return { type: 'turnEnded', turn: data['turn'], outcome, ...at }
+  const cause = isRecord(reason) ? reason['reason'] : undefined
+  const by = isRecord(cause) && isText(cause['kind']) ? { by: cause['kind'] } : {}
+  return { type: 'turnEnded', turn: data['turn'], outcome, ...by, ...at }
 }
 
 /** The decoder of one event type. */

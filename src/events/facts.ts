@@ -41,7 +41,8 @@ export type Fact =
   /** Everything before came with the session (resumed, forked): whatever was open then is over. */
   | { readonly type: 'seedEnded'; readonly inherited: boolean } & At
   | { readonly type: 'turnStarted'; readonly turn: number } & At
-  | { readonly type: 'turnEnded'; readonly turn: number; readonly outcome: string } & At
+  /** `by` says who cancelled an aborted turn: the person, or the end of the host's life (`disposed`). */
+  | { readonly type: 'turnEnded'; readonly turn: number; readonly outcome: string; readonly by?: string } & At
   | { readonly type: 'stepStarted' } & InStep & At
   | { readonly type: 'stepEnded' } & InStep & At
   /** The route of the requests from here on. The harness logs it when it changes, not at every request. */

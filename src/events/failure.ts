@@ -64,9 +64,7 @@ export function cutText(value: string, limit: number): string {
  * The same failure with a bounded text, for state and journal.
  *
  * @param failure - the failure as the log has it.
- * @returns the failure, its message cut at {@link MAX_FAILURE_TEXT} without splitting a surrogate pair.
+ * @returns the failure, its message cut at {@link MAX_FAILURE_TEXT}.
  */
-export function boundFailure(failure: Failure): Failure {
-  const message = cutText(failure.message, MAX_FAILURE_TEXT)
-  return message === failure.message ? failure : { ...failure, message }
-}
+export const boundFailure = (failure: Failure): Failure =>
+  failure.message.length <= MAX_FAILURE_TEXT ? failure : { ...failure, message: cutText(failure.message, MAX_FAILURE_TEXT) }

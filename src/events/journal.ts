@@ -52,6 +52,15 @@ export const SessionReleased = z.object({
   at: epochMs,
 })
 
+/** The host's life ended while a session waited; what it dropped from the session's queue on the way is to come back. */
+export const SessionSuspended = z.object({
+  type: z.literal('sessionSuspended'),
+  session: name,
+  at: epochMs,
+  /** Position in the session's log from which on dropped messages were dropped by the host and not by the person. */
+  fromSeq: z.number().int().nonnegative(),
+})
+
 /** A request was moved to another route before it was sent, because its provider was marked. */
 export const RequestMoved = z.object({
   type: z.literal('requestMoved'),
@@ -65,7 +74,7 @@ export const RequestMoved = z.object({
 
 /** Any record of the journal. */
 export const JournalRecord = z.discriminatedUnion('type', [
-  ProviderMarked, ProviderLifted, SessionWaiting, SessionReleased, RequestMoved,
+  ProviderMarked, ProviderLifted, SessionWaiting, SessionReleased, SessionSuspended, RequestMoved,
 ])
 
 /** Any record of the journal. */

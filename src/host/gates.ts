@@ -7,6 +7,8 @@ import type { Scheduler } from './scheduler.ts'
 
 /** Time from a probe that ended without an answer to the next one, in ms. */
 const RELAY_GAP_MS = 10_000
+/** Those who wait are told of an attempt that comes earlier than they know by more than this, in ms. */
+const WORTH_TELLING_MS = 60_000
 
 /** What ended a wait. */
 export type Wake =
@@ -51,8 +53,16 @@ interface Gate<K> {
   memory: PlanMemory | undefined
   /** Who asks for all right now. */
   probe: K | undefined
+  /** Why it asks. */
+  probeCause: WaitCause | 'due'
+  /** Epoch ms at which the newest of the refused requests was sent. */
+  refusedAt: number
+  /** Whether an answer on another model of the provider proved to say nothing about this one. */
+  deaf: boolean
   cancelAlarm: () => void
 }
+
+const rampId = ({ provider, model }: Route): string => JSON.stringify([provider, model])
 
 /** What the gates work with. */
 export interface GateParts {
@@ -79,6 +89,8 @@ export class Gates<K extends object> {
   /** The gate at which a session asks for all. */
   private readonly probing = new Map<K, Gate<K>>()
   private readonly ramps = new Map<string, Ramp>()
+  /** Epoch ms at which each session sent its last request. */
+  private readonly sent = new WeakMap<K, number>()
   private readonly owners = new WeakMap<K, number>()
   private owned = 0
 
@@ -94,9 +106,34 @@ export class Gates<K extends object> {
     return this.waiters.size
   }
 
+  /** Who waits. */
+  get keys(): K[] {
+    return [...this.waiters.keys()]
+  }
+
   /** Providers that some session waits for. */
   get providers(): Set<string> {
     return new Set([...this.gates.values()].filter(gate => gate.waiters.size > 0).map(gate => gate.route.provider))
+  }
+
+  /**
+   * A session sends a request. What comes of it tells of the time at which it was sent: an answer may stream for
+   * minutes after the allowance is spent, and a refusal may arrive when it is back.
+   *
+   * @param key - the session.
+   */
+  asks(key: K): void {
+    this.sent.set(key, this.parts.clock.now())
+  }
+
+  /**
+   * When a session sent its last request.
+   *
+   * @param key - the session.
+   * @returns epoch ms; `undefined` when that was before this plugin was loaded.
+   */
+  sentAt(key: K): number | undefined {
+    return this.sent.get(key)
   }
 
   /**
@@ -110,20 +147,24 @@ export class Gates<K extends object> {
   refused(key: K, route: Route, timing: RefusalTiming): PlannedWait {
     const now = this.parts.clock.now()
     const gate = this.gateFor(key, route)
-    const wasOpen = this.closeRamp(route)
+    const sentAt = this.sent.get(key) ?? now
+    const wasOpen = this.closeRamp(route, sentAt)
+    gate.refusedAt = Math.max(gate.refusedAt, sentAt)
+    if (gate.probe === key && gate.probeCause === 'answer') gate.deaf = true
     const plan = planAttempt(now, gate.memory, timing, this.parts.intervalMs)
     // A newcomer's refusal is no news to those who wait already: it joins them and the time they wait for.
     const joins = gate.waiters.size > 0 && gate.probe !== key && !wasOpen && gate.nextAt > now
     if (joins && gate.nextAt <= now + plan.delayMs) return { delayMs: gate.nextAt - now, cause: 'shared' }
     gate.memory = rememberPlan(gate.memory, plan)
     if (!joins) this.setProbe(gate, undefined)
-    this.schedule(gate, now + plan.delayMs, 'due')
-    if (!joins) this.rearm(gate, key)
+    this.schedule(gate, now + plan.delayMs, joins ? plan.cause : 'due')
+    this.rearm(gate, key)
     return plan
   }
 
   /**
-   * A route answered a request: those who wait for it follow, and other routes of the provider are worth a look.
+   * A route answered a request: those who wait for it follow, and other routes of the provider are worth a look. An
+   * answer to a request that was sent before the last refused one is no news.
    *
    * @param key - whose request it was.
    * @param route - the route.
@@ -132,11 +173,16 @@ export class Gates<K extends object> {
     if (this.gates.size === 0) return
     const asked = this.probing.get(key)
     if (asked !== undefined) this.setProbe(asked, undefined)
+    const sentAt = this.sent.get(key) ?? (asked === undefined ? Number.NEGATIVE_INFINITY : this.parts.clock.now())
+    let opens = false
     for (const gate of this.gates.values()) {
-      if (sameRoute(gate.route, route)) gate.memory = undefined
-      else if (gate.route.provider === route.provider && gate.waiters.size > 0 && gate.probe === undefined) this.schedule(gate, this.parts.clock.now(), 'answer')
+      if (gate.route.provider !== route.provider || sentAt < gate.refusedAt) continue
+      if (sameRoute(gate.route, route)) {
+        gate.memory = undefined
+        opens = true
+      } else if (!gate.deaf) this.askNow(gate, 'answer')
     }
-    this.openRamp(route)
+    if (opens) this.openRamp(route, sentAt)
   }
 
   /**
@@ -172,15 +218,24 @@ export class Gates<K extends object> {
   }
 
   /**
+   * Who asks for all goes on under another key: a session that was asleep has been opened.
+   *
+   * @param from - the key that asks.
+   * @param to - the key it goes on under.
+   */
+  handOver(from: K, to: K): void {
+    const gate = this.probing.get(from)
+    if (gate !== undefined) this.setProbe(gate, to)
+  }
+
+  /**
    * Something says that a provider has allowance again: one session asks now.
    *
    * @param provider - the provider.
    */
   providerBack(provider: string): void {
     for (const gate of this.gates.values()) {
-      if (gate.route.provider === provider && gate.waiters.size > 0 && gate.probe === undefined) {
-        this.schedule(gate, this.parts.clock.now(), 'reading')
-      }
+      if (gate.route.provider === provider) this.askNow(gate, 'reading')
     }
   }
 
@@ -282,7 +337,8 @@ export class Gates<K extends object> {
     if (known !== undefined) return known
     const gate: Gate<K> = {
       id, route: { provider: route.provider, model: route.model }, waiters: new Set(),
-      nextAt: Number.POSITIVE_INFINITY, cause: 'due', memory: undefined, probe: undefined, cancelAlarm: () => {},
+      nextAt: Number.POSITIVE_INFINITY, cause: 'due', memory: undefined, cancelAlarm: () => {},
+      probe: undefined, probeCause: 'due', refusedAt: Number.NEGATIVE_INFINITY, deaf: false,
     }
     this.gates.set(id, gate)
     return gate
@@ -303,6 +359,12 @@ export class Gates<K extends object> {
     gate.cancelAlarm = this.parts.scheduler.at(at, () => { this.due(gate) })
   }
 
+  /** Something says that a route answers again: one who waits asks, unless one does already or all are on their way. */
+  private askNow(gate: Gate<K>, cause: WaitCause): void {
+    const busy = gate.probe !== undefined || this.ramps.has(rampId(gate.route))
+    if (gate.waiters.size > 0 && !busy) this.schedule(gate, this.parts.clock.now(), cause)
+  }
+
   /** The gate's time came: the one who waits longest asks for all. */
   private due(gate: Gate<K>): void {
     const [first] = gate.waiters
@@ -313,23 +375,25 @@ export class Gates<K extends object> {
     }
     const { cause } = gate
     this.setProbe(gate, first.key)
+    gate.probeCause = cause
     this.schedule(gate, this.parts.clock.now() + this.parts.intervalMs, 'relay')
     first.end({ kind: 'go', cause, route: gate.route })
   }
 
-  /** Tell those who wait at a gate its new time, where theirs has passed or comes too early. */
+  /** Tell those who wait at a gate its new time, where theirs has passed, comes too early, or much too late. */
   private rearm(gate: Gate<K>, except: K): void {
     const now = this.parts.clock.now()
     for (const waiter of [...gate.waiters]) {
       const next = Math.min(...waiter.gates.map(({ nextAt }) => nextAt), waiter.limitAt ?? Number.POSITIVE_INFINITY)
-      if (waiter.key === except || (waiter.nextAttemptAt > now && next <= waiter.nextAttemptAt)) continue
+      const holds = waiter.nextAttemptAt > now && next <= waiter.nextAttemptAt && waiter.nextAttemptAt - next <= WORTH_TELLING_MS
+      if (waiter.key === except || holds) continue
       waiter.nextAttemptAt = next
       waiter.rearm(next)
     }
   }
 
-  private openRamp(route: Route): void {
-    const id = JSON.stringify([route.provider, route.model])
+  private openRamp(route: Route, sentAt: number): void {
+    const id = rampId(route)
     if (this.ramps.has(id) || this.firstFor(route) === undefined) return
     const release = (): boolean => {
       const waiter = this.firstFor(route)
@@ -338,14 +402,15 @@ export class Gates<K extends object> {
       this.ramps.delete(id)
       return false
     }
-    this.ramps.set(id, new Ramp(this.parts, release))
+    this.ramps.set(id, new Ramp(this.parts, release, sentAt))
   }
 
-  /** @returns whether the route was open. */
-  private closeRamp(route: Route): boolean {
-    const id = JSON.stringify([route.provider, route.model])
+  /** @returns whether the route was open, and the refused request was sent since. */
+  private closeRamp(route: Route, sentAt: number): boolean {
+    const id = rampId(route)
     const ramp = this.ramps.get(id)
-    ramp?.close()
+    if (ramp === undefined || sentAt < ramp.since) return false
+    ramp.close()
     return this.ramps.delete(id)
   }
 

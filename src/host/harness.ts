@@ -1,10 +1,12 @@
 /**
  * What differs between releases of the harness, in one place. Capabilities are looked for, versions never.
  */
+import { randomUUID } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import type { Route } from '../events/route.ts'
+import { foldSession } from '../reducers/session.ts'
 import type { ProjectionUnit } from '../projections/unit.ts'
 
 /** Up to 0.1.1 a session's log is read as `events`, later through `snapshotEvents()`. */
@@ -72,6 +74,90 @@ export function liveSession(ctx: Context, id: string): Session | undefined {
  */
 export function agentOf(ctx: Context, session: Session): Agent | undefined {
   return ctx.get('agents')?.get(session.id)
+}
+
+/** A stored session that nobody has opened. */
+export interface StoredLog {
+  readonly header: unknown
+  readonly events: readonly unknown[]
+  /** Whether it is a delegated one. */
+  readonly child: boolean
+}
+
+/**
+ * Read a stored session without opening it.
+ *
+ * @param ctx - the plugin's context.
+ * @param id - the session's id.
+ * @returns its log; `absent` when it was deleted; `undefined` on a host that stores none.
+ * @throws what the host's storage throws for a log that cannot be read.
+ */
+export async function readStoredLog(ctx: Context, id: string): Promise<StoredLog | 'absent' | undefined> {
+  const persistence = ctx.get('sessionPersistence' as never) as StoredSessions | undefined
+  if (persistence === undefined) return undefined
+  const known = (await persistence.list()).some(header => header.id === id)
+  if (!known) return 'absent'
+  const { meta, events } = await persistence.readFrom(id, 0)
+  return { header: { type: 'session', ...meta }, events, child: meta.origin === 'subagent' }
+}
+
+interface StoredSessions {
+  list(): Promise<readonly { readonly id: string }[]>
+  readFrom(id: string, fromSeq: number): Promise<{ meta: { readonly origin?: string }; events: readonly unknown[] }>
+}
+
+/**
+ * Sessions that the person put away.
+ *
+ * @param ctx - the plugin's context.
+ */
+export function archivedSessions(ctx: Context): ReadonlySet<string> {
+  const registry = ctx.get('workspaceRegistry' as never) as { readonly archivedSessionIds?: readonly string[] } | undefined
+  try {
+    return new Set(registry?.archivedSessionIds ?? [])
+  } catch {
+    // The registry is still loading what it knows.
+    return new Set()
+  }
+}
+
+/** From 0.1.2 on a stored session is opened by the controller, before by the API proxy; both compose it as a click does. */
+interface SessionOpeners {
+  readonly sessionController?: { resolveAgent?(id: string): Promise<unknown> }
+  readonly apiProxy?: { readonly sessions?: { models?(request: { rpcId: string; payload: { sessionId: string } }): Promise<unknown> } }
+}
+
+/**
+ * Open a stored session the way a person's click does: with its preset, tools and model selection.
+ *
+ * @param ctx - the plugin's context.
+ * @param id - the session's id.
+ * @returns its agent, or `undefined` when this host has no way to open one.
+ */
+export async function openSession(ctx: Context, id: string): Promise<Agent | undefined> {
+  const agents = (): Agent | undefined => ctx.get('agents')?.get(id as Agent['id'])
+  if (agents() !== undefined) return agents()
+  const openers: SessionOpeners = {
+    ...optional(ctx, 'sessionController'), ...optional(ctx, 'apiProxy'),
+  }
+  if (openers.sessionController?.resolveAgent !== undefined) await openers.sessionController.resolveAgent(id)
+  // Reading its models is the smallest thing that opens a session there.
+  else if (openers.apiProxy?.sessions?.models !== undefined) await openers.apiProxy.sessions.models({ rpcId: randomUUID(), payload: { sessionId: id } })
+  else await resumeInProcess(ctx, id)
+  return agents()
+}
+
+const optional = (ctx: Context, name: string): Record<string, unknown> => {
+  const service: unknown = ctx.get(name as never)
+  return service === undefined ? {} : { [name]: service }
+}
+
+/** A host without presets and pickers: the session's last route is all there is to restore. */
+async function resumeInProcess(ctx: Context, id: string): Promise<void> {
+  const stored = await readStoredLog(ctx, id)
+  if (stored === undefined || stored === 'absent') return
+  const { route } = foldSession([stored.header, ...stored.events]).step
+  await ctx.get('agents')?.resume({ resumeSessionId: id as Session['id'], ...route === null ? {} : { agentOptions: { ...route } } })
 }
 
 /** From 0.1.2 on the picker can be told what the next request uses, without touching the deployment's default. */

@@ -1,6 +1,6 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { z } from 'zod'
-import { type JournalRecord, readJournalRecord } from '../events/journal.ts'
+import { type JournalRecord, type JournalRecordOf, readJournalRecord } from '../events/journal.ts'
 import { liveRecords } from '../reducers/journal.ts'
 import { evolveMarks, initialMarks, type MarksState } from '../reducers/marks.ts'
 import { foldWaiting, type WaitingState } from '../reducers/waiting.ts'
@@ -22,6 +22,7 @@ const shelfOf = (record: JournalRecord): Shelf => {
       return 'marks'
     case 'sessionWaiting':
     case 'sessionReleased':
+    case 'sessionSuspended':
       return 'waiting'
     case 'requestMoved':
       return 'moves'
@@ -97,13 +98,19 @@ export class Journal {
     return foldWaiting(this.contents('waiting').records)
   }
 
+  /** Requests that were moved before they were sent, the oldest first. */
+  moves(): JournalRecordOf<'requestMoved'>[] {
+    return this.contents('moves').records.filter(record => record.type === 'requestMoved')
+  }
+
   /**
    * Append records. Never throws, never waits.
    *
    * @param records - what happened, in order.
    */
   append(...records: readonly JournalRecord[]): void {
-    for (const record of records) {
+    // What could not be read back would stay for ever: a name beyond all measure stands in no journal.
+    for (const record of records.filter(given => readJournalRecord(given) !== undefined)) {
       this.folded = evolveMarks(this.folded, record)
       const shelf = shelfOf(record)
       const contents = this.contents(shelf)
@@ -156,18 +163,31 @@ export class Journal {
     let cancel = (): void => {}
     const timeout = new Promise<void>((resolve) => { cancel = this.clock.after(resolve, CLOSE_TIMEOUT_MS) })
     const stored = async (): Promise<void> => {
+      // What could not be written before gets one more chance.
+      this.write()
       while (this.writing !== undefined) await this.writing
-      this.table = undefined
       await domain.close()
     }
     await Promise.race([stored().catch(() => {}), timeout])
     cancel()
     this.table = undefined
+    // A write that hangs is given up; whatever it held goes to the next storage as well.
+    this.writing = undefined
+    for (const shelf of SHELVES) if (this.contents(shelf).records.length > 0) this.dirty.add(shelf)
   }
 
   private write(): void {
-    if (this.table === undefined || this.writing !== undefined || this.dirty.size === 0) return
-    this.writing = this.drain(this.table).finally(() => { this.writing = undefined })
+    const { table } = this
+    if (table === undefined || this.writing !== undefined || this.dirty.size === 0) return
+    const writing: Promise<void> = this.drain(table).then((failed) => {
+      if (this.writing !== writing) return
+      this.writing = undefined
+      // What came while this wrote, in whatever moment, is the next change that tries again.
+      const more = this.dirty.size > 0
+      for (const shelf of failed) this.dirty.add(shelf)
+      if (more) this.write()
+    })
+    this.writing = writing
   }
 
   private contents(shelf: Shelf): Contents {
@@ -185,23 +205,26 @@ export class Journal {
     })
   }
 
-  private async drain(table: Table): Promise<void> {
+  /** @returns the shelves that could not be written. */
+  private async drain(table: Table): Promise<Set<Shelf>> {
+    const failed = new Set<Shelf>()
     // One turn of the loop lets everything that happens in this tick share the write.
     await Promise.resolve()
-    while (this.dirty.size > 0) {
-      for (const shelf of [...this.dirty]) {
-        this.dirty.delete(shelf)
-        const contents = this.contents(shelf)
-        contents.records = liveRecords(contents.records)
-        try {
-          await table.put(shelf, { records: [...contents.foreign, ...contents.records] })
-        } catch (error) {
-          this.dirty.add(shelf)
-          this.warn('storage-write', `the journal cannot be written (${codeOf(error)}), so marks of providers may be lost at a restart; everything else works, and the next change tries again.`)
-          return
-        }
+    for (const shelf of [...this.dirty]) {
+      // Another storage may be written to by now, and what is not stored is that one's.
+      if (this.table !== table) break
+      this.dirty.delete(shelf)
+      const contents = this.contents(shelf)
+      contents.records = liveRecords(contents.records)
+      try {
+        await table.put(shelf, { records: [...contents.foreign, ...contents.records] })
+      } catch (error) {
+        failed.add(shelf)
+        if (failed.size > 1) continue
+        this.warn('storage-write', `the journal cannot be written (${codeOf(error)}), so marks of providers may be lost at a restart; everything else works, and the next change tries again.`)
       }
     }
+    return failed
   }
 }
 
@@ -216,11 +239,12 @@ function codeOf(error: unknown): string {
  *
  * @param ctx - the plugin's context.
  * @param journal - the journal.
+ * @param onAttached - told when what was stored has been read, or could not be.
  */
-export function attachStorage(ctx: Context, journal: Journal): void {
+export function attachStorage(ctx: Context, journal: Journal, onAttached: () => void): void {
   ctx.inject(['storageDomain' as never], (inner: Context) => {
     const facility = (inner as unknown as { get(name: string): unknown }).get('storageDomain') as DomainFacility
-    const attached = journal.attach(facility)
+    const attached = journal.attach(facility).then(onAttached)
     // Stored values that are queued when the storage goes away are refused, so ours are waited for before.
     inner.effect(() => async () => {
       await attached

@@ -2,19 +2,22 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import type { Fact } from '../events/facts.ts'
-import { type ConfigInput, parseConfig } from '../policy/config.ts'
+import { type Config, type ConfigInput, parseConfig } from '../policy/config.ts'
+import { heldWait } from '../policy/resume.ts'
 import { projectionUnit } from '../projections/unit.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { transitions } from '../reducers/transitions.ts'
 import { Announcer } from './announce.ts'
 import { Balances } from './balances.ts'
 import { SessionBook } from './book.ts'
+import { openChannel } from './channel.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { registerCommands } from './commands.ts'
 import { Gates } from './gates.ts'
 import { isStreamed, keepInnermost, registerProjection } from './harness.ts'
 import { attachStorage, Journal } from './journal-store.ts'
 import { Recovery } from './recovery.ts'
+import { Resume } from './resume.ts'
 import { Router } from './router.ts'
 import { Scheduler } from './scheduler.ts'
 import { createService } from './service.ts'
@@ -45,37 +48,49 @@ interface Moving {
   readonly gates: Gates<Session>
   readonly watch: Watch
   readonly announcer: Announcer
+  readonly resume: () => Resume
 }
 
 /** Everything that a fact of a session sets in motion. */
-function onFact({ journal, gates, watch, announcer }: Moving, session: Session, fact: Fact, before: SessionState, after: SessionState): void {
+function onFact({ journal, gates, watch, announcer, resume }: Moving, session: Session, fact: Fact, before: SessionState, after: SessionState): void {
   const found = transitions(before, after)
   for (const transition of found) {
     if (transition.type === 'left' && transition.entry.reason === 'disabled') gates.end(session, { kind: 'disabled' })
   }
   indexWait(journal, session, before, after, fact.at)
+  if (fact.type === 'turnStarted') resume().awake(session.id)
   if (fact.type === 'turnEnded') gates.left(session)
   if (fact.type === 'answered') {
     const route = fact.route ?? after.step.route
-    if (route !== null) {
-      journal.answered(route.provider, fact.at)
-      watch.answered(route.provider)
+    // An answer may stream for minutes after the allowance is spent: it tells of the time at which it was asked for.
+    const sentAt = gates.sentAt(session)
+    if (route !== null && sentAt !== undefined) {
+      journal.answered(route.provider, sentAt)
+      watch.answered(route.provider, sentAt)
       gates.answered(session, route)
     }
   }
   announcer.announce(session, found)
 }
 
+/** The index follows what the log says: a session is in it from its first wait until its run is answered, stopped or off. */
 function indexWait(journal: Journal, session: Session, before: SessionState, after: SessionState, at: number): void {
-  const was = before.entries.open?.wait ?? null
-  const entry = after.entries.open
-  const is = entry?.wait ?? null
-  if (was === is) return
-  if (entry !== null && is !== null) {
-    journal.append({ type: 'sessionWaiting', session: session.id, at, nextAttemptAt: is.nextAttemptAt, provider: entry.provider })
-  } else if (was !== null) {
-    journal.append({ type: 'sessionReleased', session: session.id, at })
+  const was = heldWait(before)
+  const is = heldWait(after)
+  if (was === undefined && is === undefined) return
+  if (is === undefined) journal.append({ type: 'sessionReleased', session: session.id, at })
+  else if (is.nextAttemptAt !== was?.nextAttemptAt) {
+    journal.append({ type: 'sessionWaiting', session: session.id, at, nextAttemptAt: is.nextAttemptAt, provider: is.provider })
   }
+}
+
+/** Take up what waited before the restart, once everything that opens a session is there. */
+function startResume(ctx: Context, config: Config, scheduler: Scheduler, clock: Clock, resume: Resume): void {
+  if (!config.resumeOnStart) return
+  const loader = ctx.get('loader' as never) as { await?(): Promise<unknown> } | undefined
+  void Promise.resolve(loader?.await?.()).catch(() => {}).then(() => {
+    scheduler.at(clock.now() + config.resumeDelaySeconds * 1_000, () => { void resume.start() })
+  })
 }
 
 /** Never let what is ours break what is the harness's: a listener that fails is warned of once and passed over. */
@@ -108,11 +123,13 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const journal = new Journal(clock, warn)
   const balances = new Balances(ctx, config, clock, voice, (provider, reading) => { watch.read(provider, reading) })
   const watch = new Watch({ config, clock, scheduler, journal, gates, refresh: providers => balances.refresh(providers) })
-  const moving: Moving = { journal, gates, watch, announcer: new Announcer(ctx, warn) }
+  const moving: Moving = { journal, gates, watch, announcer: new Announcer(ctx, warn), resume: () => resume }
   const book = new SessionBook((...change) => { onFact(moving, ...change) })
   const settings = new SettingsWriter(ctx, config, book)
   const router = new Router({ ctx, config, clock, book, journal, balances, voice })
   const recovery = new Recovery({ config, clock, book, gates, journal, voice, balances, router, watch })
+
+  const resume = new Resume({ ctx, config, clock, scheduler, book, gates: gates as unknown as Gates<object>, journal, voice })
 
   ctx.on('session/event', guarded(warn, 'reading an event', (session: Session, event: unknown) => {
     if (gates.isProbing(session) && isStreamed(event)) gates.streaming(session)
@@ -123,15 +140,21 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
     const wait = message.source.kind === 'user' ? book.of(agent.session).entries.open?.wait : undefined
     if (wait) gates.bringForward(agent.session, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS), 'message')
   }))
+  ctx.on('agent/request', ({ agent }, next) => {
+    gates.asks(agent.session)
+    return next()
+  })
   ctx.on('agent/request', router.listener, { prepend: true })
   if (config.beforeNativeRetries) ctx.on('agent/request-error', recovery.certainListener, { prepend: true })
   keepInnermost(ctx, 'agent/request-error', () => ctx.on('agent/request-error', recovery.listener))
 
   registerProjection(ctx, projectionUnit(config))
   registerCommands(ctx, { config, clock, book, gates, settings, balances, router })
-  attachStorage(ctx, journal)
+  openChannel(ctx, { config, clock, book, gates, balances, router, journal })
+  attachStorage(ctx, journal, () => { startResume(ctx, config, scheduler, clock, resume) })
   ctx.provide('llmQuotaRetry', createService({ config, book, gates, settings, balances, router }))
   ctx.effect(() => async () => {
+    resume.close()
     await Promise.all([recovery.close(), balances.close()])
     scheduler.close()
   }, 'llm-quota-retry: end every wait')

@@ -7,19 +7,22 @@ import type { Scheduler } from './scheduler.ts'
  */
 export const RAMP_SPACING_MS = 200
 /** Jitter on top, in ms, always positive. */
-export const RAMP_JITTER_MS = 20
+export const RAMP_JITTER_MS = 10
 
 /** Lets those who wait for a route follow one after another. */
 export class Ramp {
+  /** Epoch ms at which the request was sent whose answer opened it. */
+  readonly since: number
   private cancelAlarm: () => void = () => {}
   private closed = false
 
   /**
    * @param parts - time and randomness.
-   * @param release - lets the next one go.
-   * @returns whether more are left.
+   * @param release - lets the next one go, and says whether more are left.
+   * @param since - epoch ms at which the request was sent whose answer opened it.
    */
-  constructor(parts: { readonly scheduler: Scheduler; readonly clock: Clock; readonly random: () => number }, release: () => boolean) {
+  constructor(parts: { readonly scheduler: Scheduler; readonly clock: Clock; readonly random: () => number }, release: () => boolean, since: number) {
+    this.since = since
     const next = (): void => {
       const gap = RAMP_SPACING_MS + RAMP_JITTER_MS * parts.random()
       this.cancelAlarm = parts.scheduler.at(parts.clock.now() + gap, () => {

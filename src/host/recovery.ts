@@ -136,7 +136,7 @@ export class Recovery {
   private learn(payload: RequestError, response: Response): PlannedWait | undefined {
     const { agent: { session }, provider, failure } = payload
     const { gates, journal, router, watch } = this.parts
-    if (response.mark !== undefined) watch.refused(provider)
+    if (response.mark !== undefined) watch.refused(provider, gates.sentAt(session) ?? response.mark.at)
     if (response.mark !== undefined && !this.saidAlready(response.mark)) journal.append(response.mark)
     if (response.kind !== 'delegate' && response.unfit !== undefined) {
       router.noteUnfit(session, payload, response.unfit, readFailure(failure).message)
@@ -244,14 +244,15 @@ export class Recovery {
     const choice = pool === null ? undefined : chooseMove(pool, router.unfitFor(session, turn, step), router.world, config)
     const to = due ?? choice?.route ?? waitedOn
     if (to === undefined || sameRoute(to, current)) return
-    const target = (pool === null ? undefined : config.pools[pool]?.routes.find(route => sameRoute(route, to))) ?? to
+    const held = pool === null ? undefined : config.pools[pool]?.routes.find(route => sameRoute(route, to))
+    const target = held ?? to
     const objection = await router.objection(target, signal)
     if (objection !== undefined) {
       router.noteUnfit(session, payload, target, objection)
       gates.left(session)
       return
     }
-    if (pool !== null && target !== to) this.recordMove(payload, pool, target)
+    if (pool !== null && held !== undefined) this.recordMove(payload, pool, target)
     router.redirect(session, target)
   }
 

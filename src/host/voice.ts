@@ -10,6 +10,12 @@ export interface Voice {
    */
   warn(kind: string, message: string): void
   /**
+   * Say something that the person who runs the host wants to know in any case.
+   *
+   * @param message - one line.
+   */
+  say(message: string): void
+  /**
    * Say what a session waits for. Only where nothing else shows it: a host with a browser page does.
    *
    * @param message - one line.
@@ -48,6 +54,10 @@ export function createVoice(ctx: Context, sink: Sink = toStderr): Voice {
       said.add(kind)
       // The message is an argument and not the format: provider texts hold percent signs.
       ctx.logger.warn('%s', message)
+      if (!loggerIsHeard(ctx)) sink(`llm-quota-retry: ${message}`)
+    },
+    say(message) {
+      ctx.logger.info('%s', message)
       if (!loggerIsHeard(ctx)) sink(`llm-quota-retry: ${message}`)
     },
     wait(message) {

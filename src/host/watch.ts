@@ -23,7 +23,7 @@ export interface WatchParts {
   readonly journal: Pick<Journal, 'marks' | 'append'>
   readonly gates: Waited
   /** Read again what is stale. */
-  readonly refresh: (providers: Iterable<string>) => unknown
+  readonly refresh: (providers: Iterable<string>) => Promise<void>
 }
 
 /**
@@ -35,11 +35,13 @@ export interface WatchParts {
  */
 export class Watch {
   private readonly parts: WatchParts
-  /** What the reading was that a session was sent to ask for. */
-  private readonly believed = new Map<string, number>()
+  /** The reading that a session was sent to ask for. */
+  private readonly believed = new Map<string, Pick<Reading, 'remaining' | 'at'>>()
   /** What the reading was when the provider refused all the same. */
   private readonly refuted = new Map<string, number>()
-  private cancelAlarm: (() => void) | undefined
+  /** Epoch ms at which each provider's newest refused request was sent. */
+  private readonly refusedAt = new Map<string, number>()
+  private watching = false
 
   /**
    * @param parts - what the watch works with.
@@ -50,8 +52,9 @@ export class Watch {
 
   /** Begin to watch; does nothing while it does already. */
   readonly start = (): void => {
-    if (this.cancelAlarm !== undefined || this.parts.config.balances.length === 0) return
-    this.look()
+    if (this.watching || this.parts.config.balances.length === 0) return
+    this.watching = true
+    void this.look()
   }
 
   /**
@@ -68,7 +71,7 @@ export class Watch {
     // The very probe that the failure triggered, or a script with a cache of its own, must not send sessions straight back.
     if (mark !== undefined && reading.at < mark.at + source.refreshMs) return
     if (reading.remaining <= (this.refuted.get(provider) ?? Number.NEGATIVE_INFINITY)) return
-    this.believed.set(provider, reading.remaining)
+    this.believed.set(provider, reading)
     if (mark !== undefined) journal.append({ type: 'providerLifted', provider, at: reading.at, by: 'reading' })
     if (gates.providers.has(provider)) gates.providerBack(provider)
   }
@@ -77,32 +80,40 @@ export class Watch {
    * A provider refused for a spent allowance.
    *
    * @param provider - the provider.
+   * @param sentAt - epoch ms at which the request was sent; one sent before a reading was taken says nothing about it.
    */
-  refused(provider: string): void {
+  refused(provider: string, sentAt: number): void {
+    this.refusedAt.set(provider, Math.max(sentAt, this.refusedAt.get(provider) ?? sentAt))
     const believed = this.believed.get(provider)
-    if (believed === undefined) return
+    if (believed === undefined || sentAt < believed.at) return
     this.believed.delete(provider)
-    this.refuted.set(provider, believed)
+    this.refuted.set(provider, believed.remaining)
   }
 
   /**
    * A provider answered.
    *
    * @param provider - the provider.
+   * @param sentAt - epoch ms at which the request was sent; one sent before a refused one says nothing about it.
    */
-  answered(provider: string): void {
+  answered(provider: string, sentAt: number): void {
+    if (sentAt < (this.refusedAt.get(provider) ?? Number.NEGATIVE_INFINITY)) return
     this.believed.delete(provider)
     this.refuted.delete(provider)
   }
 
-  private look(): void {
+  /** Look, and again a while after what was read is in: a reading is fresh for that long from its end. */
+  private async look(): Promise<void> {
     const { clock, config, gates, refresh, scheduler } = this.parts
-    this.cancelAlarm = undefined
-    if (gates.size === 0) return
     const { providers } = gates
     const watched = config.balances.filter(({ provider }) => providers.has(provider))
-    void refresh(watched.map(({ provider }) => provider))
+    // Whatever goes wrong in one look, the next one comes.
+    if (gates.size > 0) await refresh(watched.map(({ provider }) => provider)).catch(() => {})
+    if (gates.size === 0) {
+      this.watching = false
+      return
+    }
     const every = Math.min(...config.balances.map(({ refreshMs }) => refreshMs))
-    this.cancelAlarm = scheduler.at(clock.now() + every, () => { this.look() })
+    scheduler.at(clock.now() + every, () => { void this.look() })
   }
 }

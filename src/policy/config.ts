@@ -55,6 +55,13 @@ const ConfigSchema = z.strictObject({
   exhaustedCooldownMs: delay().default(3_600_000),
   beforeNativeRetries: flag().default(false),
   probe: z.enum(['single', 'each'], 'single or each').default('single'),
+  resumeOnStart: flag().default(true),
+  resumeConcurrency: z.number('a whole number from 1 to 64').int('a whole number from 1 to 64')
+    .min(1, 'a whole number from 1 to 64').max(64, 'a whole number from 1 to 64').default(4),
+  resumeDelaySeconds: z.number('a number of seconds from 0 to 3600').min(0, 'a number of seconds from 0 to 3600')
+    .max(3_600, 'a number of seconds from 0 to 3600').default(3),
+  continuation: text('the message that a session is continued with after a restart')
+    .default('The host was restarted while this session waited for its model allowance. Continue where you left off.'),
 }, 'a map of settings')
 
 /** One route of a pool, as configured. */

@@ -107,7 +107,7 @@ function startIn(pool: string, { unfit = [], world }: RequestContext, config: Co
  * @param config - the deployment.
  */
 export function decideRequest(request: RequestContext, config: Config): RequestDecision {
-  const { base, memory, state, world } = request
+  const { base, memory, state } = request
   if (isPick(base, memory)) return decided(request, base, { kind: 'picked' }, base)
   if (isNewlyAssigned(request)) {
     const { pool } = resolvePool(state.settings, base, config)

@@ -1,7 +1,8 @@
-import type { Failure } from '../events/failure.ts'
+import { cutText, type Failure } from '../events/failure.ts'
 import type { JournalRecordOf } from '../events/journal.ts'
 import { type Route, sameRoute } from '../events/route.ts'
 import type { SessionState } from '../reducers/session.ts'
+import type { RefusedRoute } from '../reducers/step.ts'
 import { chooseMove, type Choice, type World } from './choose.ts'
 import { type Classification, classifyFailure } from './classify.ts'
 import type { Config } from './config.ts'
@@ -23,6 +24,9 @@ export interface Refusal {
 /** Why a failure was left to the harness. */
 export type DelegateReason = 'switched-off' | 'not-an-allowance' | 'longest-wait-reached'
 
+/** Longest refusal text in a mark: fifty providers that write long, in any script, are to fit into a small journal. */
+const MARK_TEXT = 800
+
 type Marked = { readonly mark?: JournalRecordOf<'providerMarked'> }
 
 /** What to do about a failed request. */
@@ -41,8 +45,8 @@ function markFor({ provider, failure, world }: Refusal, verdict: Classification,
   const lapse = now + config.exhaustedCooldownMs
   const reset = verdict.resetsAt !== undefined && verdict.resetsAt > now ? verdict.resetsAt + HINT_MARGIN_MS : lapse
   return {
-    type: 'providerMarked', provider, at: now, until: Math.min(lapse, reset), rule: verdict.rule, message: failure.message.slice(0, 2_000),
-    ...verdict.resetHint === undefined ? {} : { resetHint: verdict.resetHint.slice(0, 500) },
+    type: 'providerMarked', provider, at: now, until: Math.min(lapse, reset), rule: verdict.rule, message: cutText(failure.message, MARK_TEXT),
+    ...verdict.resetHint === undefined ? {} : { resetHint: cutText(verdict.resetHint, 200) },
     ...verdict.resetsAt === undefined || verdict.resetsAt < 0 ? {} : { resetsAt: verdict.resetsAt },
   }
 }
@@ -73,6 +77,13 @@ function movedHere({ state, turn, step }: Refusal): boolean {
   return last !== null && last.turn === turn && last.step === step && sameRoute(last.to, state.step.route)
 }
 
+/** The route that ran out of allowance first in this step: since its last wait, else the one that was waited for. */
+function spentHere({ state: { entries: { open }, step }, world: { now } }: Refusal): RefusedRoute | undefined {
+  const spent = step.refused.find(({ route, failure }) => classifyFailure({ ...failure, provider: route.provider }, { now }).kind === 'spent-allowance')
+  if (spent !== undefined || open === null || open.model === null) return spent
+  return { route: { provider: open.provider, model: open.model }, failure: open.failure }
+}
+
 /**
  * A route that we moved to and that will not take this conversation (a foreign reasoning block, a shorter context, a
  * wrong key) must not end a run that only ran out of allowance elsewhere: the next route, else the wait for the first.
@@ -80,7 +91,7 @@ function movedHere({ state, turn, step }: Refusal): boolean {
 function answerMisfit(refusal: Refusal, verdict: Classification, config: Config): Response | undefined {
   const { state, turn, world } = refusal
   const unfit = state.step.route
-  const first = state.step.refused[0]
+  const first = spentHere(refusal)
   if (!MISFITS.has(verdict.kind) || !movedHere(refusal) || unfit === null || first === undefined) return undefined
   if (!resolveSwitch(state.settings, config).enabled) return undefined
   const choice = targetOf(refusal, {}, config)

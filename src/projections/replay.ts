@@ -1,12 +1,12 @@
-import { decodeEvent } from '../events/decode.ts'
 import type { Fact } from '../events/facts.ts'
 import { foldJournal, type JournalState } from '../reducers/journal.ts'
 import type { ClosedEntry, Entry } from '../reducers/entries.ts'
 import type { Failover } from '../reducers/failovers.ts'
-import { evolve, initialState, type SessionState } from '../reducers/session.ts'
+import { initialState, type SessionState } from '../reducers/session.ts'
 import type { SettingsState } from '../reducers/settings.ts'
 import { transitions } from '../reducers/transitions.ts'
 import type { Route } from '../events/route.ts'
+import { advance } from './audit/advance.ts'
 
 /** One thing that happened, and the state of the session after it. */
 export interface Moment {
@@ -59,10 +59,10 @@ export function replay(events: Iterable<unknown>, journal: Iterable<unknown> = [
   let failures = 0
   let answers = 0
   for (const event of events) {
-    const fact = decodeEvent(event)
-    if (fact === undefined) continue
-    const before = state
-    state = evolve(state, fact)
+    const step = advance(state, event)
+    if (step === undefined) continue
+    const { fact, before } = step
+    state = step.after
     if (fact.type === 'requestFailed') failures += 1
     if (fact.type === 'answered') answers += 1
     for (const transition of transitions(before, state)) {

@@ -33,8 +33,15 @@ export function durationText(ms: number): string {
 export function clockText(at: number, timeZone?: string): string {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return String(at)
+  if (timeZone === undefined && date.getFullYear() >= 1000 && date.getFullYear() <= 9999) return localText(date)
   return date.toLocaleString('sv-SE', timeZone === undefined ? {} : { timeZone })
 }
+
+const two = (value: number): string => value < 10 ? `0${value}` : String(value)
+
+/** The same text without the platform's calendars, which take longer to load than a large log takes to read. */
+const localText = (date: Date): string =>
+  `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
 
 /**
  * Foreign text on one line: provider messages go to terminals and pages, where control characters would rewrite what

@@ -37,13 +37,20 @@ export interface Entry {
   readonly since: number
   /** The armed wait; `null` while an attempt runs, and after the turn was cancelled or ended. */
   readonly wait: Wait | null
+  /**
+   * Set while the turn that waited was cut off by the end of its host (a crash, a stop, an unload) and nothing came
+   * after: the run is to go on. Epoch ms of the attempt it waited for; when an attempt was under way, of the cut.
+   */
+  readonly cutOff: number | null
+  /** The turn that the run is in: the one that waits, or the one that carries it on after a cut. */
+  readonly heldBy: number
 }
 
 /** Why an entry ended. */
 export type LeaveReason = 'recovered' | 'disabled'
 
 /** An entry that is over. */
-export interface ClosedEntry extends Omit<Entry, 'wait' | 'since'> {
+export interface ClosedEntry extends Omit<Entry, 'wait' | 'since' | 'cutOff' | 'heldBy'> {
   readonly leftAt: number
   readonly reason: LeaveReason
 }
@@ -72,11 +79,11 @@ function waitOf(fact: FactOf<'waitPlanned'>): Wait {
 
 /** Whether the record ends an armed wait before its time: the same attempt, come earlier, with the reason why. */
 const supersedes = (open: Entry | null, fact: FactOf<'waitPlanned'>): boolean =>
-  open !== null && open.wait !== null && open.turn === fact.turn && EARLY_CAUSES.has(fact.cause)
+  open !== null && open.wait !== null && open.heldBy === fact.turn && EARLY_CAUSES.has(fact.cause)
 
 function planned(state: EntriesState, fact: FactOf<'waitPlanned'>, step: StepState): EntriesState {
   const { open } = state
-  const sameTurn = open !== null && open.turn === fact.turn
+  const sameTurn = open !== null && open.heldBy === fact.turn
   const entry: Entry = {
     enteredAt: open?.enteredAt ?? fact.at,
     attempts: (open?.attempts ?? 0) + (supersedes(open, fact) ? 0 : 1),
@@ -88,13 +95,15 @@ function planned(state: EntriesState, fact: FactOf<'waitPlanned'>, step: StepSta
     since: sameTurn ? open.since : fact.at,
     // A record that stands outside its turn (a damaged log) is a wait that was planned, and none that anybody holds.
     wait: step.turn === fact.turn ? waitOf(fact) : null,
+    cutOff: null,
+    heldBy: fact.turn,
   }
   return { ...state, open: entry }
 }
 
 function close(state: EntriesState, reason: LeaveReason, at: number): EntriesState {
   if (state.open === null) return state
-  const { wait: _wait, since: _since, ...entry } = state.open
+  const { wait: _wait, since: _since, cutOff: _cutOff, heldBy: _heldBy, ...entry } = state.open
   return { open: null, lastClosed: { ...entry, reason, leftAt: at }, closed: state.closed + 1 }
 }
 
@@ -102,6 +111,26 @@ const disarm = (state: EntriesState): EntriesState =>
   state.open === null || state.open.wait === null
     ? state
     : produce(state, (draft) => { if (draft.open !== null) draft.open.wait = null })
+
+/** Whether the end of a turn was the end of its host, and not of the run. */
+function isCut({ open }: EntriesState, fact: FactOf<'turnEnded'>): boolean {
+  if (open === null || open.heldBy !== fact.turn) return false
+  if (fact.outcome === 'interrupted') return true
+  if (fact.outcome === 'aborted') return fact.by === 'disposed'
+  // A wait that was given up without an attempt: the plugin was unloaded in it.
+  return fact.outcome === 'error' && open.wait !== null
+}
+
+function cut(state: EntriesState, at: number): EntriesState {
+  const { open } = state
+  return open === null ? state : { ...state, open: { ...open, wait: null, cutOff: open.wait?.nextAttemptAt ?? at } }
+}
+
+/** A turn that begins after a cut carries the run on. */
+function carryOn(state: EntriesState, turn: number): EntriesState {
+  const { open } = state
+  return open === null || open.cutOff === null ? disarm(state) : { ...state, open: { ...open, wait: null, cutOff: null, heldBy: turn } }
+}
 
 /**
  * Fold one fact into the entries.
@@ -124,9 +153,11 @@ export function evolveEntries(state: EntriesState, fact: Fact, step: StepState, 
       // The loop goes on although the wait has no pair: it was given up, as when the plugin was unloaded in it.
       return disarm(state)
     case 'turnStarted':
+      return carryOn(state, fact.turn)
     case 'turnEnded':
-    case 'seedEnded':
       // Cancelling ends the wait and keeps the entry: the allowance is as spent as it was.
+      return isCut(state, fact) ? cut(state, fact.at) : disarm(state)
+    case 'seedEnded':
       return disarm(state)
     case 'answered':
       return close(state, 'recovered', fact.at)

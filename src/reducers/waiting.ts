@@ -1,7 +1,12 @@
 import type { JournalRecord, JournalRecordOf } from '../events/journal.ts'
 
 /** A session that holds a wait, as the journal's index has it. */
-export type Waiting = Omit<JournalRecordOf<'sessionWaiting'>, 'type'>
+export type Waiting = Omit<JournalRecordOf<'sessionWaiting'>, 'type'> & {
+  /** Where in its log the end of the host's life began, when the host ended in good order. */
+  readonly suspendedFromSeq?: number
+}
+
+type Indexed = JournalRecordOf<'sessionWaiting'> | JournalRecordOf<'sessionReleased'> | JournalRecordOf<'sessionSuspended'>
 
 /** The sessions that hold a wait, by id. */
 export type WaitingState = Readonly<Record<string, Waiting>>
@@ -10,13 +15,25 @@ export type WaitingState = Readonly<Record<string, Waiting>>
 export const initialWaiting: WaitingState = {}
 
 /** The one rule of the index, on a map that may be written to. */
-function record(index: Map<string, Waiting>, { type, ...waiting }: JournalRecordOf<'sessionWaiting'> | JournalRecordOf<'sessionReleased'>): void {
-  if (type === 'sessionWaiting') index.set(waiting.session, waiting as Waiting)
-  else index.delete(waiting.session)
+function record(index: Map<string, Waiting>, fact: Indexed): void {
+  switch (fact.type) {
+    case 'sessionWaiting': {
+      const { type: _type, ...waiting } = fact
+      index.set(fact.session, waiting)
+      return
+    }
+    case 'sessionReleased':
+      index.delete(fact.session)
+      return
+    case 'sessionSuspended': {
+      const waiting = index.get(fact.session)
+      if (waiting !== undefined) index.set(fact.session, { ...waiting, suspendedFromSeq: fact.fromSeq })
+    }
+  }
 }
 
-const isOurs = (fact: JournalRecord): fact is JournalRecordOf<'sessionWaiting'> | JournalRecordOf<'sessionReleased'> =>
-  fact.type === 'sessionWaiting' || fact.type === 'sessionReleased'
+const INDEXED: ReadonlySet<string> = new Set(['sessionWaiting', 'sessionReleased', 'sessionSuspended'])
+const isOurs = (fact: JournalRecord): fact is Indexed => INDEXED.has(fact.type)
 
 /**
  * Fold many records into the index at once: ten thousand sessions may wait, and copying the index for each is slow.
@@ -38,6 +55,6 @@ export function foldWaiting(records: Iterable<JournalRecord>, state: WaitingStat
  * @returns the index now; the same reference when the record does not concern it.
  */
 export function evolveWaiting(state: WaitingState, fact: JournalRecord): WaitingState {
-  if (!isOurs(fact) || (fact.type === 'sessionReleased' && !Object.hasOwn(state, fact.session))) return state
+  if (!isOurs(fact) || (fact.type !== 'sessionWaiting' && !Object.hasOwn(state, fact.session))) return state
   return foldWaiting([fact], state)
 }

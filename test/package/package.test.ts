@@ -28,6 +28,7 @@ describe('the package', () => {
     expect(files).toEqual(expect.arrayContaining([
       'CHANGELOG.md', 'LICENSE', 'README.md', 'cordis.patch.yml', 'package.json',
       'lib/index.js', 'lib/index.d.ts', 'lib/classify.js', 'lib/classify.d.ts', 'lib/replay.js', 'lib/replay.d.ts',
+      'balance/index.json', 'balance/README.md', 'balance/deepseek.mjs', 'balance/lib/run.mjs',
     ]))
     const allowed = /^(?:lib\/.+\.(?:js|d\.ts)|balance\/.+\.(?:mjs|json|md)|CHANGELOG\.md|LICENSE|README\.md|cordis\.patch\.yml|package\.json)$/
     expect(files.filter(file => !allowed.test(file))).toEqual([])

@@ -23,6 +23,7 @@ describe('no configuration', () => {
   it.each([undefined, null, {}])('as %j is every default', (input) => {
     expect(parseConfig(input)).toEqual({
       longTermDelayMs: 3_600_000, defaultEnabled: true, pools: {}, balances: [], failOpen: true, exhaustedCooldownMs: 3_600_000, beforeNativeRetries: false, probe: 'single',
+      resumeOnStart: true, resumeConcurrency: 4, resumeDelaySeconds: 3, continuation: expect.stringContaining('Continue where you left off'),
     })
   })
 
@@ -35,6 +36,7 @@ describe('a whole configuration', () => {
   it('is read as it stands', () => {
     const input = {
       longTermDelayMs: 1_800_000, defaultEnabled: false, maxWaitMs: MAX_DELAY_MS, failOpen: false, exhaustedCooldownMs: 1, beforeNativeRetries: true, probe: 'each',
+      resumeOnStart: false, resumeConcurrency: 2, resumeDelaySeconds: 0, continuation: 'Go on.',
       pools: { 'medium-2': { routes: [{ ...route, reasoningEffort: 'high' }, { provider: 'b', model: 'deep/m' }] } },
       balances: [
         { ...balance, apiKeyEnv: 'A_KEY', env: { REGION: 'eu' }, unit: 'percent', minimumRemaining: 5, refreshMs: 60_000, timeoutMs: 5_000 },

@@ -153,6 +153,13 @@ describe('after a move', () => {
     expect(session.redirected(C).asks(B, world({ marked: ['a', 'b'] }))).toBe('c moved-before')
   })
 
+  it('that the picker shows before the next request is no pick', () => {
+    const session = live()
+    session.asks(A)
+    expect(session.redirected(B).asks(B, aOut)).toBe('b moved-before')
+    expect(session.asks(B, world({ marked: ['b'] }))).toBe('a marked')
+  })
+
   it('leaving the pool leaves the session where it is', () => {
     const session = live()
     session.asks(A, aOut)
@@ -226,6 +233,12 @@ describe('a session that is put in a pool', () => {
 
   it('is sent there although all is out of allowance, for a request has to run somewhere', () => {
     expect(put().asks(OUTSIDE, allOut)).toBe('a assigned')
+  })
+
+  it('is not sent to a route that the host refuses, and nowhere when it refuses them all', () => {
+    expect(put().asks(OUTSIDE, world(), { unfit: [A] })).toBe('b assigned')
+    expect(put().asks(OUTSIDE, aOut, { unfit: [A] })).toBe('b assigned')
+    expect(put().asks(OUTSIDE, world(), { unfit: [A, B, C] })).toBe('z as-it-is')
   })
 
   it('is sent there once: what follows moves it only when its provider refuses', () => {

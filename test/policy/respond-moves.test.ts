@@ -147,4 +147,17 @@ describe('a route that we moved to and that does not fit the conversation', () =
       expect(answer(movedTo(failure), { failure })).toMatchObject({ kind: 'delegate', why: 'not-an-allowance' })
     }
   })
+
+  it('leaves the wait for the route that ran out before the last wait, too', () => {
+    // b ran out and was waited for, then a did not fit: what is out of allowance is still b.
+    const given = movedTo(SPENT).waits().after(HOUR).starts().moves('medium', 'a', 'm').starts().asks('a', 'm').refused(MISFIT)
+    expect(answer(given, { failure: MISFIT, known: world({ marked: ['b', 'c'], now: NOON + HOUR - MINUTE }) }))
+      .toMatchObject({ kind: 'wait', on: B, failure: SPENT, unfit: A, verdict: { kind: 'spent-allowance' } })
+  })
+
+  it('leaves the wait for a route that ran out, not for one that was only throttled in the same step', () => {
+    // While a was throttled another session found it spent, so the quick retry went to b.
+    const given = log().turn().asks('a', 'm').refused(THROTTLED).retries().starts().asks('b', 'n').refused(SPENT).moves('medium', 'c', 'o').starts().asks('c', 'o').refused(MISFIT)
+    expect(answer(given, { failure: MISFIT, known: world({ marked: ['a', 'b'] }) })).toMatchObject({ kind: 'wait', on: B, failure: SPENT, unfit: C, verdict: { kind: 'spent-allowance' } })
+  })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { waitKey } from '../../src/events/policy-key.ts'
 import { foldSession } from '../../src/reducers/session.ts'
 import { chainKey } from '../../src/reducers/step.ts'
-import { HOUR, log, type Log, refusedLog, SPENT, waitingLog } from '../support/build.ts'
+import { HOUR, log, type Log, refusedLog, SPENT, THROTTLED, waitingLog } from '../support/build.ts'
 
 const step = (given: Log) => foldSession(given.rows).step
 const A = { provider: 'a', model: 'm' }
@@ -46,6 +46,11 @@ describe('the routes that refused', () => {
     const both = refusedLog().refused().asks('b', 'n').refused()
     expect(step(both).refused).toEqual([{ route: A, failure: SPENT }, { route: B, failure: SPENT }])
     expect(step(both.waits()).refused).toEqual([])
+  })
+
+  it('are listed with what they said last, in the order of their first refusals', () => {
+    const given = log().turn().asks('a', 'm').refused(THROTTLED).asks('b', 'n').refused().asks('a', 'm').refused()
+    expect(step(given).refused).toEqual([{ route: A, failure: SPENT }, { route: B, failure: SPENT }])
   })
 
   it('are forgotten with the step', () => {

@@ -1,0 +1,209 @@
+import { createHash } from 'node:crypto'
+import type { Context } from '@deepseek-ai/cordis'
+import type { Session } from '@deepseek-ai/dsh-session'
+import { z } from 'zod'
+import { POLICY } from '../events/policy-key.ts'
+import { type Config, parseConfig } from '../policy/config.ts'
+import { quotaRetryFacts } from '../projections/facts.ts'
+import { configRows, type PageMove, type QuotaPage, type WaitingSession } from '../projections/page.ts'
+import { routesReport } from '../projections/routes.ts'
+import type { Waiting } from '../reducers/waiting.ts'
+import type { Balances } from './balances.ts'
+import type { SessionBook } from './book.ts'
+import type { Clock } from './clock.ts'
+import { configFiles } from './config-files.ts'
+import type { Gates } from './gates.ts'
+import { agentOf } from './harness.ts'
+import type { Journal } from './journal-store.ts'
+import type { Router } from './router.ts'
+import type { FailoverEvent } from './types.ts'
+
+/** Name of the channel. */
+export const CHANNEL = `/${POLICY}`
+/** Failovers that are kept for the page. */
+const KEPT_MOVES = 20
+/** Time between two looks for something new while a page waits for it, in ms. */
+const LOOK_MS = 500
+/** Longest time that a page is kept waiting, in ms: less than what proxies cut off. */
+const PATIENCE_MS = 20_000
+
+const SessionRequest = z.strictObject({ session: z.string().min(1).max(200) })
+const Requests = {
+  /** The state as soon as it is another than the one that is known. */
+  watch: z.strictObject({ known: z.string().max(100).nullable() }),
+  /** Read the balances again. */
+  refresh: z.strictObject({}),
+  /** Have a session that waits ask now. */
+  retry: SessionRequest,
+  /** Cancel the turn of a session that waits. */
+  stop: SessionRequest,
+}
+
+/** What the channel works with. */
+export interface ChannelParts {
+  readonly config: Config
+  readonly clock: Clock
+  readonly book: SessionBook
+  readonly gates: Pick<Gates<Session>, 'end' | 'keys'>
+  readonly balances: Balances
+  readonly router: Router
+  readonly journal: Journal
+}
+
+type Answer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: { readonly code: 'bad-request'; readonly message: string; readonly details: { readonly issues: unknown[] } } }
+
+/** The part of the host's connection that is used. */
+interface HostConnection {
+  readonly rpc: {
+    handle(channel: string, handler: (endpoint: string, payload: unknown, signal: AbortSignal) => Promise<Answer>, options: { readonly authority: 'loopback' }): unknown
+  }
+}
+
+const refuse = (message: string, issues: unknown[] = []): Answer => ({ ok: false, error: { code: 'bad-request', message, details: { issues } } })
+const answer = (value: unknown): Answer => ({ ok: true, value })
+
+/** What waits at a gate in place of a session that nobody has opened since the host started. */
+interface Sleeper { readonly waiting: Waiting }
+
+const isSession = (key: object): key is Session => 'header' in key
+const isSleeper = (key: object): key is Sleeper => 'waiting' in key
+const idOf = (key: object): string | undefined => isSession(key) ? key.id : isSleeper(key) ? key.waiting.session : undefined
+
+const asleep = ({ at, nextAttemptAt, provider, session }: Waiting): WaitingSession =>
+  ({ session, open: false, provider, model: null, since: at, nextAttemptAt, attempts: null, reason: '' })
+
+/** Answers the settings page. */
+class Channel {
+  private readonly ctx: Context
+  private readonly parts: ChannelParts
+  private readonly failovers: PageMove[] = []
+  private readonly lifetime = new AbortController()
+
+  constructor(ctx: Context, parts: ChannelParts) {
+    this.ctx = ctx
+    this.parts = parts
+  }
+
+  close(): void {
+    this.lifetime.abort()
+  }
+
+  moved({ at, from, pool, session, to }: FailoverEvent): void {
+    this.failovers.push({ at, session: session.id, kind: 'failover', from, to: { provider: to.provider, model: to.model }, pool })
+    if (this.failovers.length > KEPT_MOVES) this.failovers.shift()
+  }
+
+  async handle(endpoint: string, payload: unknown, signal: AbortSignal): Promise<Answer> {
+    switch (endpoint) {
+      case 'watch': {
+        const request = Requests.watch.safeParse(payload)
+        return request.success ? answer(await this.watch(request.data.known, signal)) : refuse('watch needs {known}', request.error.issues)
+      }
+      case 'refresh': {
+        const request = Requests.refresh.safeParse(payload)
+        if (!request.success) return refuse('refresh needs {}', request.error.issues)
+        await this.parts.balances.refresh(this.parts.config.balances.map(({ provider }) => provider))
+        return answer({})
+      }
+      case 'retry':
+      case 'stop': {
+        const request = Requests[endpoint].safeParse(payload)
+        return request.success ? answer({ done: this.end(endpoint, request.data.session) }) : refuse(`${endpoint} needs {session}`, request.error.issues)
+      }
+      default:
+        return refuse('no such endpoint')
+    }
+  }
+
+  /** Only of sessions that wait: this is no way to cancel whatever runs. */
+  private end(how: 'retry' | 'stop', id: string): boolean {
+    const { gates } = this.parts
+    const key = gates.keys.find(waiting => idOf(waiting) === id)
+    if (key === undefined) return false
+    if (how === 'retry') return gates.end(key, { kind: 'go', cause: 'asked' })
+    const agent = isSession(key) ? agentOf(this.ctx, key) : undefined
+    agent?.cancel({ kind: 'user' }, { keepInbox: true })
+    return agent !== undefined
+  }
+
+  private async watch(known: string | null, request: AbortSignal): Promise<{ revision: string; page?: QuotaPage }> {
+    const { clock } = this.parts
+    const files = configFiles(this.ctx, POLICY)
+    const until = clock.now() + PATIENCE_MS
+    const signal = AbortSignal.any([request, this.lifetime.signal])
+    for (;;) {
+      const page = this.page(files)
+      const revision = revisionOf(page)
+      if (revision !== known) return { revision, page }
+      if (signal.aborted || clock.now() >= until) return { revision }
+      await pause(clock, LOOK_MS, signal)
+    }
+  }
+
+  private page(files: QuotaPage['files']): QuotaPage {
+    const { clock, config, router } = this.parts
+    return {
+      version: 1,
+      at: clock.now(),
+      report: routesReport(router.world, config, router.unfit),
+      readable: config.balances.map(({ provider }) => provider),
+      waiting: this.waiting(),
+      moves: this.moves(),
+      config: configRows(config, parseConfig({})),
+      files,
+    }
+  }
+
+  private waiting(): WaitingSession[] {
+    const { book, config, gates } = this.parts
+    return (gates.keys as readonly object[]).flatMap((key): WaitingSession[] => {
+      if (!isSession(key)) return isSleeper(key) ? [asleep(key.waiting)] : []
+      const { wait } = quotaRetryFacts(book.of(key), config)
+      if (wait === null) return []
+      const { attempts, model, nextAttemptAt, provider, reason, since } = wait
+      return [{ session: key.id, open: true, provider, model, since, nextAttemptAt, attempts, reason }]
+    })
+  }
+
+  /** Failovers stand in the sessions' logs, and those of this run are kept here; moves before a request are in the journal. */
+  private moves(): PageMove[] {
+    const before = this.parts.journal.moves().map(({ at, from, pool, session, to }): PageMove => ({ at, session, kind: 'before', from, to, pool }))
+    return [...this.failovers, ...before].sort((a, b) => b.at - a.at).slice(0, KEPT_MOVES)
+  }
+}
+
+/** The state without the time at which it was looked at. */
+function revisionOf({ at: _at, report: { at: _reportAt, ...report }, ...page }: QuotaPage): string {
+  return createHash('sha256').update(JSON.stringify([report, page])).digest('base64url')
+}
+
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      cancel()
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const cancel = clock.after(done, ms)
+    signal.addEventListener('abort', done, { once: true })
+  })
+}
+
+/**
+ * Open the channel of the settings page, once the host has connections to pages. Only pages on the machine of the host
+ * reach it.
+ *
+ * @param ctx - the plugin's context.
+ * @param parts - what the channel works with.
+ */
+export function openChannel(ctx: Context, parts: ChannelParts): void {
+  ctx.inject(['connection' as never], (inner: Context) => {
+    const channel = new Channel(ctx, parts)
+    inner.on('llm-quota-retry/failover', (moved) => { channel.moved(moved) })
+    const { rpc } = inner.get('connection' as never) as unknown as HostConnection
+    rpc.handle(CHANNEL, (endpoint, payload, signal) => channel.handle(endpoint, payload, signal), { authority: 'loopback' })
+    inner.effect(() => () => { channel.close() }, 'llm-quota-retry: channel')
+  })
+}

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import type { Context } from '@deepseek-ai/cordis'
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { Session } from '@deepseek-ai/dsh-session'
+import { POLICY } from '../events/policy-key.ts'
+import type { Config } from '../policy/config.ts'
+import { decideResume, deliveryFor, type ResumeDecision } from '../policy/resume.ts'
+import { foldInbox } from '../reducers/inbox.ts'
+import { foldSession, type SessionState } from '../reducers/session.ts'
+import type { Waiting } from '../reducers/waiting.ts'
+import type { Clock } from './clock.ts'
+import type { Gates } from './gates.ts'
+import { archivedSessions, liveSession, openSession, readLog, readStoredLog } from './harness.ts'
+import type { Journal } from './journal-store.ts'
+import type { SessionBook } from './book.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { Voice } from './voice.ts'
+
+/** What the resuming works with. */
+export interface ResumeParts {
+  readonly ctx: Context
+  readonly config: Config
+  readonly clock: Clock
+  readonly scheduler: Scheduler
+  readonly book: SessionBook
+  readonly gates: Gates<object>
+  readonly journal: Journal
+  readonly voice: Voice
+}
+
+/** A session that waits at a gate while nobody has opened it. */
+interface Sleeper {
+  readonly waiting: Waiting
+}
+
+/** Time between two sessions that go on for which nothing has to be asked, in ms. */
+const SPREAD_MS = 250
+
+/**
+ * Takes up the runs that waited when the host ended.
+ *
+ * The journal's index says where to look, each session's own log decides. A session is opened only when its time has
+ * come: until then it waits at the gate of its route like any other, so that a restart sends no more requests than no
+ * restart would have.
+ */
+export class Resume {
+  private readonly parts: ResumeParts
+  private readonly sleepers = new Map<string, Sleeper>()
+  private readonly lifetime = new AbortController()
+
+  /**
+   * @param parts - what the resuming works with.
+   */
+  constructor(parts: ResumeParts) {
+    this.parts = parts
+  }
+
+  /** Look at every session of the index, once. */
+  async start(): Promise<void> {
+    const { config, journal, voice } = this.parts
+    if (!config.resumeOnStart || this.lifetime.signal.aborted) return
+    const archived = archivedSessions(this.parts.ctx)
+    const queue = Object.values(journal.waiting()).sort((a, b) => a.nextAttemptAt - b.nextAttemptAt)
+    let found = 0
+    let goOn = 0
+    let failed = 0
+    const worker = async (): Promise<void> => {
+      for (let waiting = queue.shift(); waiting !== undefined; waiting = queue.shift()) {
+        if (this.lifetime.signal.aborted) return
+        if (this.isAwake(waiting.session)) continue
+        found += 1
+        const decision = await this.look(waiting, archived).catch(() => undefined)
+        if (decision === undefined) failed += 1
+        else if (decision.kind === 'continue') this.sleep({ waiting }, decision, goOn++)
+        else journal.append({ type: 'sessionReleased', session: waiting.session, at: this.parts.clock.now() })
+      }
+    }
+    await Promise.all(Array.from({ length: config.resumeConcurrency }, worker))
+    if (found > 0) voice.say(`after the restart ${goOn} of ${found} sessions that waited go on${failed === 0 ? '' : `; ${failed} could not be read`}.`)
+  }
+
+  /** Whether a session was opened meanwhile and is at work: what it waits for, it waits for by itself. */
+  private isAwake(id: string): boolean {
+    const session = liveSession(this.parts.ctx, id)
+    return session !== undefined && this.parts.book.of(session).step.turn !== null
+  }
+
+  /**
+   * A session came to life or moved on by itself: it needs no waking any more.
+   *
+   * @param id - the session's id.
+   */
+  awake(id: string): void {
+    const sleeper = this.sleepers.get(id)
+    if (sleeper === undefined) return
+    this.sleepers.delete(id)
+    this.parts.gates.end(sleeper, { kind: 'aborted' })
+  }
+
+  /** Sessions that wait at a gate while nobody has opened them: id and time of the planned attempt. */
+  get asleep(): readonly Waiting[] {
+    return [...this.sleepers.values()].map(({ waiting }) => waiting)
+  }
+
+  /** Wake nobody any more. */
+  close(): void {
+    this.lifetime.abort()
+    this.sleepers.clear()
+  }
+
+  private async look(waiting: Waiting, archived: ReadonlySet<string>): Promise<ResumeDecision | undefined> {
+    const { book, clock, config, ctx } = this.parts
+    const live = liveSession(ctx, waiting.session)
+    const stored = live === undefined ? await readStoredLog(ctx, waiting.session) : undefined
+    // A log that is gone was deleted; one that cannot be read now may be read after the next restart.
+    if (stored === 'absent') return { kind: 'stay', why: 'recovered' }
+    const state: SessionState | undefined = live === undefined ? stored && foldSession([stored.header, ...stored.events]) : book.of(live)
+    if (state === undefined) return undefined
+    const child = live === undefined ? stored?.child === true : live.header.origin === 'subagent'
+    return decideResume({ state, archived: archived.has(waiting.session), child, now: clock.now() }, config)
+  }
+
+  private sleep(sleeper: Sleeper, { at, route }: Extract<ResumeDecision, { kind: 'continue' }>, index: number): void {
+    const { clock, gates, journal, voice } = this.parts
+    const id = sleeper.waiting.session
+    this.sleepers.set(id, sleeper)
+    gates.hold(sleeper, route, Math.max(at, clock.now() + SPREAD_MS * index))
+    void gates.wait({
+      key: sleeper, routes: [route], nextAttemptAt: at, signal: this.lifetime.signal,
+      // The session is closed, so its new time stands in the index alone until it is opened.
+      rearm: (next) => { journal.append({ type: 'sessionWaiting', session: id, at: clock.now(), nextAttemptAt: next, provider: route.provider }) },
+    }).then(async (wake) => {
+      if (wake.kind === 'go' && this.sleepers.delete(id)) await this.wake(sleeper)
+    }).catch((error: unknown) => {
+      gates.left(sleeper)
+      voice.warn('resume', `a session that waited could not be taken up and stays closed: ${String(error)}`)
+    })
+  }
+
+  private async wake(sleeper: Sleeper): Promise<void> {
+    const { book, clock, config, ctx, gates, journal } = this.parts
+    const { waiting } = sleeper
+    const agent = await openSession(ctx, waiting.session)
+    if (agent === undefined) throw new Error('no way to open a stored session is offered by this host')
+    const { session } = agent
+    // Between the look and now the person may have cancelled, archived, or gone on by themselves.
+    const archived = archivedSessions(ctx).has(session.id)
+    const decision = decideResume({ state: book.of(session), archived, child: session.header.origin === 'subagent', now: clock.now() }, config)
+    if (decision.kind === 'stay' || agent.status !== 'idle') {
+      gates.left(sleeper)
+      return
+    }
+    gates.handOver(sleeper, session)
+    deliver(agent, waiting, config.continuation)
+    journal.append({ type: 'sessionWaiting', session: session.id, at: clock.now(), nextAttemptAt: clock.now(), provider: waiting.provider })
+  }
+}
+
+/**
+ * Put the person's dropped messages back into the queue and have the session go on. All in one breath: what the log
+ * holds of it after a crash says what is still to be done.
+ */
+function deliver(agent: Agent, waiting: Waiting, continuation: string): void {
+  const { session } = agent
+  const { restore, superseded } = deliveryFor(foldInbox(readLog(session), session.header.seedLength ?? 0), waiting, POLICY)
+  const inbox = agent.inbox as unknown as { append(queue: string, message: unknown): void; remove(id: string): boolean }
+  for (const { queue, message } of restore) inbox.append(queue, message)
+  for (const id of superseded) inbox.remove(id)
+  agent.steer({
+    id: randomUUID(), role: 'user', content: [{ type: 'text', text: continuation }], source: { kind: 'plugin', plugin: POLICY },
+  } as unknown as Parameters<Agent['steer']>[0])
+}
+
+/**
+ * Note where the end of the host's life began in the log of a session that waits.
+ *
+ * @param journal - the journal.
+ * @param session - the session.
+ * @param at - epoch ms.
+ * @param fromSeq - position in its log from which on dropped messages were dropped by the host.
+ */
+export function noteSuspended(journal: Journal, session: Session, at: number, fromSeq: number): void {
+  journal.append({ type: 'sessionSuspended', session: session.id, at, fromSeq })
+}

@@ -1,0 +1,147 @@
+/** The pinned web host as a process that is killed while a session waits for its allowance. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, describe, expect, it } from 'vitest'
+import { startWeb, type WebHost } from '../../demo/support/dsh.ts'
+import { type Home, makeHome } from '../../demo/support/home.ts'
+import { type Answer, type Provider, refusals, startProvider } from '../../demo/support/provider.ts'
+import { connectWeb, type WebApi } from '../../demo/support/web-api.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const CONTINUATION = 'Please go on.'
+let stack: AsyncDisposableStack
+
+afterEach(() => stack.disposeAsync())
+
+interface World {
+  readonly provider: Provider
+  readonly home: Home
+  host: WebHost
+  api: WebApi
+  /** Kill the host without a word, as a crash or a power cut does, or stop it as a supervisor does; then start it again. */
+  restart(how: 'kill' | 'stop'): Promise<void>
+}
+
+async function world(answer: Answer, config: object): Promise<World> {
+  stack = new AsyncDisposableStack()
+  const provider = await startProvider({ name: 'a', answer })
+  stack.defer(() => provider.close())
+  const home = await makeHome({
+    profile: 'web',
+    providers: { a: { url: provider.url, models: ['m'] } },
+    defaultModel: { provider: 'a', model: 'm' },
+    plugin: { spec: root, config: { resumeDelaySeconds: 0, continuation: CONTINUATION, ...config } },
+  })
+  stack.defer(() => home.dispose())
+  const host = await startWeb(home)
+  const found: World = {
+    provider, home, host, api: await connectWeb(host.url),
+    async restart(how) {
+      found.api.close()
+      if (how === 'stop') await found.host.stop()
+      else {
+        found.host.process.kill('SIGKILL')
+        await found.host.exited
+      }
+      found.host = await startWeb(home)
+      found.api = await connectWeb(found.host.url)
+    },
+  }
+  stack.defer(async () => {
+    found.api.close()
+    await found.host.stop()
+  })
+  return found
+}
+
+const journal = (home: Home): string => {
+  const file = join(home.dir, 'storages', 'llm_quota_retry.json')
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
+const waits = (event: { type: string }): boolean => event.type === 'llm/retry'
+const ends = (event: { type: string; data: any }): boolean => event.type === 'turn/end' && event.data.reason.kind === 'completed'
+
+/** A session that waits, with the index stored. */
+async function waiting(found: World): Promise<string> {
+  const session = await found.api.createSession()
+  await found.api.prompt(session, 'work')
+  await found.api.event(session, waits)
+  while (!journal(found.home).includes(session)) await new Promise(resolve => setImmediate(resolve))
+  return session
+}
+
+const messages = (events: readonly any[]): string[] => events
+  .filter(event => event.type === 'user/message' && event.data.source.kind !== 'runtime-context')
+  .map(event => event.data.content.map((part: any) => part.text ?? '').join(''))
+
+const agentTexts = (provider: Provider): string[] => provider.agentRequests().map(request => JSON.stringify(request.body.messages))
+
+describe('a host that ends while a session waits', () => {
+  it.each(['kill', 'stop'] as const)('takes the run up again after a %s, at the time it had', async (how) => {
+    const found = await world(refusals.insufficientBalance, { longTermDelayMs: 6_000 })
+    const session = await waiting(found)
+    found.provider.setAnswer({ kind: 'answer', text: 'back again' })
+    await found.restart(how)
+    await found.api.event(session, ends)
+    const events = await found.api.events(session)
+    expect(messages(events).filter(text => text === CONTINUATION)).toHaveLength(1)
+    expect(messages(events).filter(text => text === 'work')).toHaveLength(1)
+    expect(found.provider.agentRequests()).toHaveLength(2)
+    const planned = events.find(waits)
+    expect(found.provider.agentRequests()[1]!.time).toBeGreaterThanOrEqual(planned.time + planned.data.delayMs)
+    const continuation = events.find(event => event.type === 'user/message' && JSON.stringify(event.data).includes(CONTINUATION))
+    expect(continuation.data.source).toEqual({ kind: 'plugin', plugin: 'llm-quota-retry' })
+  })
+
+  it('goes on waiting when the provider still refuses, and is found again after a second kill', async () => {
+    const found = await world(refusals.insufficientBalance, { longTermDelayMs: 1_500 })
+    const session = await waiting(found)
+    await found.restart('kill')
+    await found.api.event(session, waits)
+    found.provider.setAnswer({ kind: 'answer', text: 'back again' })
+    await found.restart('kill')
+    await found.api.event(session, ends)
+    expect(messages(await found.api.events(session)).filter(text => text === 'work')).toHaveLength(1)
+  })
+
+  it.each(['kill', 'stop'] as const)('keeps what the person queued during the wait, over a %s, and sends it once', async (how) => {
+    const found = await world(refusals.insufficientBalance, { longTermDelayMs: 4_000 })
+    const session = await waiting(found)
+    // The message brings the attempt forward, but not within ten seconds of the refusal; the interval is shorter.
+    await found.api.prompt(session, 'and this too')
+    await found.api.event(session, event => event.type === 'agent/inbox/spliced' && JSON.stringify(event.data).includes('and this too'))
+    found.provider.setAnswer({ kind: 'answer', text: 'back again' })
+    await found.restart(how)
+    await found.api.event(session, ends)
+    const sent = (): string[] => agentTexts(found.provider).filter(text => text.includes('and this too'))
+    while (sent().length === 0) await new Promise(resolve => setImmediate(resolve))
+    const events = await found.api.events(session)
+    expect(messages(events).filter(text => text === 'and this too')).toHaveLength(1)
+    expect(messages(events).filter(text => text === 'work')).toHaveLength(1)
+  })
+
+  it('leaves a session alone that the person cancelled', async () => {
+    const found = await world(refusals.insufficientBalance, { longTermDelayMs: 1_000 })
+    const session = await waiting(found)
+    await found.api.cancel(session)
+    await found.api.event(session, event => event.type === 'turn/end')
+    const asked = found.provider.agentRequests().length
+    await found.restart('kill')
+    const other = await found.api.createSession()
+    found.provider.setAnswer({ kind: 'answer', text: 'hello' })
+    await found.api.ask(other, 'hi')
+    expect(found.provider.agentRequests()).toHaveLength(asked + 1)
+    expect(messages(await found.api.events(session))).not.toContain(CONTINUATION)
+  })
+
+  it('resumes nothing where the deployment does not want it', async () => {
+    const found = await world(refusals.insufficientBalance, { longTermDelayMs: 1_000, resumeOnStart: false })
+    const session = await waiting(found)
+    found.provider.setAnswer({ kind: 'answer', text: 'hello' })
+    await found.restart('kill')
+    const other = await found.api.createSession()
+    await found.api.ask(other, 'hi')
+    expect(messages(await found.api.events(session))).not.toContain(CONTINUATION)
+  })
+})
