@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { ConfigError, parseConfig } from '../policy/config.ts'
+import { WhatIf } from '../projections/audit/what-if.ts'
+import { UsageError } from './options.ts'
+
+/** Row id of this plugin in a patch file. */
+const ROW = 'llm-quota-retry'
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+async function parseText(file: string, text: string): Promise<unknown> {
+  try {
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    if (/\.json$/i.test(file)) throw new UsageError(`--what-if: ${file} is not JSON (${error instanceof Error ? error.message : String(error)})`)
+  }
+  const yaml = await import('yaml').catch(() => {
+    throw new UsageError(`--what-if: ${file} is not JSON. Reading YAML needs the npm package "yaml" beside this one (npm install yaml); or give the same configuration as JSON, which needs nothing.`)
+  })
+  try {
+    return yaml.parse(text) as unknown
+  } catch (error) {
+    throw new UsageError(`--what-if: ${file} is neither JSON nor YAML (${error instanceof Error ? error.message.split('\n')[0] ?? '' : String(error)})`)
+  }
+}
+
+/** The configuration in what people have at hand: the configuration itself, its row, or a patch file that holds the row. */
+function configIn(document: unknown): unknown {
+  if (Array.isArray(document)) {
+    const row: unknown = document.find(entry => isRecord(entry) && entry['id'] === ROW)
+    if (!isRecord(row)) throw new UsageError(`--what-if: the file is a list without a row {id: ${ROW}, config: ...}`)
+    return row['config'] ?? {}
+  }
+  return isRecord(document) && document['id'] === ROW ? document['config'] ?? {} : document
+}
+
+/**
+ * Read the configuration to replay against.
+ *
+ * @param file - JSON, or YAML where the package `yaml` is installed.
+ * @returns the replay, ready to be fed.
+ * @throws UsageError with the file's name and every key that is wrong.
+ */
+export async function loadWhatIf(file: string): Promise<WhatIf> {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`--what-if: ${file} cannot be read (${(error as { code?: string }).code ?? 'unknown'})`)
+  }
+  try {
+    return new WhatIf(parseConfig(configIn(await parseText(file, text))))
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(`--what-if: ${file}: ${error.problems.join('; ')}`) : error
+  }
+}

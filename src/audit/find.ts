@@ -1,0 +1,104 @@
+import { existsSync, fstatSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Options } from './options.ts'
+import { UsageError } from './options.ts'
+import type { Report } from './problems.ts'
+import { STDIN } from './reader.ts'
+
+const LOG_NAME = /\.jsonl(\.zstd?)?$/
+/** The journal of a home, below it. */
+const JOURNAL = join('storages', 'llm_quota_retry.json')
+/** How far above a log its home can stand: `<home>/sessions/<project>/<session>/session.jsonl`. */
+const HOME_ABOVE = 5
+
+/** A log to read, and the journal of its home, when there is one. */
+export interface Found {
+  readonly path: string
+  readonly journal?: string
+}
+
+/** The harness's own encoding of a session id as a directory name: every odd code unit becomes `~XXXX`. */
+function encodeId(id: string): string {
+  if (id === '.' || id === '..') return id.replaceAll('.', '~002E')
+  return id.replace(/[^A-Za-z0-9._-]/g, unit => `~${unit.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`)
+}
+
+function journalAbove(path: string): { journal?: string } {
+  let directory = resolve(path)
+  for (let steps = 0; steps < HOME_ABOVE; steps += 1) {
+    const journal = join(directory, JOURNAL)
+    if (existsSync(journal)) return { journal }
+    const up = dirname(directory)
+    if (up === directory) break
+    directory = up
+  }
+  return {}
+}
+
+function* logsBelow(directory: string, report: Report): Generator<string> {
+  let entries
+  try {
+    entries = readdirSync(directory, { withFileTypes: true })
+  } catch (error) {
+    return report({ file: directory, offset: null, unpacked: false, unreadable: true, text: `the directory cannot be read (${(error as { code?: string }).code ?? 'unknown'})` })
+  }
+  // The same order on every machine.
+  for (const entry of entries.sort((a, b) => a.name < b.name ? -1 : 1)) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) {
+      if (entry.name !== 'node_modules' && entry.name !== '.git') yield* logsBelow(path, report)
+    } else if (entry.isFile() && LOG_NAME.test(entry.name)) {
+      yield path
+    }
+  }
+}
+
+/** Whether bytes are sent to standard input, as opposed to a terminal or nothing. */
+function stdinIsGiven(): boolean {
+  try {
+    const stat = fstatSync(0)
+    return stat.isFIFO() || stat.isFile() || stat.isSocket()
+  } catch {
+    return false
+  }
+}
+
+/** Where to look when the command line names no file. */
+function defaultRoots({ home, session }: Options): string[] {
+  const given = home ?? (session !== undefined || !stdinIsGiven() ? process.env['DSH_HOME'] : undefined)
+  if (given !== undefined && given !== '') return [join(given, 'sessions')]
+  if (stdinIsGiven()) return [STDIN]
+  throw new UsageError('name a log, a directory or --home, set DSH_HOME, or send a log to standard input')
+}
+
+/** In a home, the directory of a log bears the id of its session, so others need not be opened. */
+const mayHold = (path: string, session: string | undefined): boolean =>
+  session === undefined || dirname(path).split(/[/\\]/).at(-1)?.startsWith(encodeId(session)) === true
+
+/**
+ * Find the logs to read.
+ *
+ * @param options - the command line.
+ * @param report - told of what is named and cannot be found or read.
+ * @returns the logs one by one, in a fixed order.
+ * @throws UsageError when nothing says where to look.
+ */
+export function* findLogs(options: Options, report: Report): Generator<Found> {
+  const named = options.paths.length > 0
+  for (const root of named ? options.paths : defaultRoots(options)) {
+    if (root === STDIN) {
+      yield { path: STDIN }
+      continue
+    }
+    const stat = statSync(root, { throwIfNoEntry: false })
+    if (stat === undefined) {
+      report({ file: root, offset: null, unpacked: false, unreadable: true, text: 'there is no such file or directory' })
+    } else if (stat.isDirectory()) {
+      for (const path of logsBelow(root, report)) {
+        if (named || mayHold(path, options.session)) yield { path, ...journalAbove(dirname(path)) }
+      }
+    } else {
+      yield { path: root, ...journalAbove(dirname(root)) }
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { parseArgs } from 'node:util'
+import type { Filter } from '../projections/audit/filter.ts'
+
+/** What the command line asks for. */
+export interface Options {
+  readonly paths: readonly string[]
+  readonly home?: string
+  readonly session?: string
+  readonly filter: Filter
+  readonly output: 'text' | 'json' | 'ndjson'
+  readonly timeline: boolean
+  readonly html?: string
+  readonly whatIf?: string
+  readonly full: boolean
+}
+
+/** A command line that makes no sense. */
+export class UsageError extends Error {}
+
+/** What `--help` prints. */
+export const USAGE = `Usage: dsh-quota-audit [options] [FILE | DIRECTORY | -]...
+
+Says what happened to the model allowance of DeepSeek Harness sessions, from their logs: which route each request went
+to, what was refused and why, moves, waits and how long they were kept, outages and what ended them.
+
+Input
+  FILE, DIRECTORY      session logs, plain or Zstandard JSONL; directories are searched
+  -                    standard input, also taken when nothing else is named and it is a pipe or a file
+  --home DIR           a home of the harness; DSH_HOME when nothing else is named
+  --session ID         only this session (the start of its id is enough, when it is the only one)
+What to show
+  --since ISO          leave out what was over before this time, for example 2026-05-01T12:00Z
+  --provider NAME      only what concerns this provider
+  --only failovers     only moves between routes
+  --no-timeline        no timelines, only what each session comes to
+How
+  --json               one JSON document
+  --ndjson             one JSON record a line, as they are read
+  --html FILE          also write one self-contained page
+  --what-if FILE       replay the same refusals against another configuration of the plugin (JSON or YAML)
+  --help, --version
+
+Exit codes: 0 all was read, 1 some input could not be read (the rest still is), 2 the command line makes no sense.
+A last line or frame that is cut off is told of on standard error and is no error: a killed host leaves one.
+Times are those of this machine's zone; set TZ for another.
+`
+
+const DEFINITIONS = {
+  'home': { type: 'string' },
+  'session': { type: 'string' },
+  'since': { type: 'string' },
+  'provider': { type: 'string' },
+  'only': { type: 'string' },
+  'no-timeline': { type: 'boolean' },
+  'json': { type: 'boolean' },
+  'ndjson': { type: 'boolean' },
+  'html': { type: 'string' },
+  'what-if': { type: 'string' },
+  // For tests: parses every line, as a reader without the fast path would.
+  'full-parse': { type: 'boolean' },
+  'help': { type: 'boolean', short: 'h' },
+  'version': { type: 'boolean', short: 'v' },
+} as const
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: DEFINITIONS, allowPositionals: true })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message.split('\n')[0] : String(error))
+  }
+}
+
+function sinceOf(text: string | undefined): { since?: number } {
+  if (text === undefined) return {}
+  const since = /^\d{4}-\d\d(-\d\d)?/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(since)) throw new UsageError(`--since wants an ISO 8601 time such as 2026-05-01T12:00Z, got ${JSON.stringify(text)}`)
+  return { since }
+}
+
+/**
+ * Read the command line.
+ *
+ * @param args - the arguments after the program's name.
+ * @returns the options, or a word to print and be done.
+ * @throws UsageError with what is wrong.
+ */
+export function readOptions(args: readonly string[]): Options | 'help' | 'version' {
+  const { values, positionals } = parse(args)
+  if (values.help === true) return 'help'
+  if (values.version === true) return 'version'
+  for (const name of ['home', 'session', 'provider', 'html', 'what-if'] as const) {
+    if (values[name] === '') throw new UsageError(`--${name} wants a value`)
+  }
+  if (values.only !== undefined && values.only !== 'failovers') {
+    throw new UsageError(`--only knows "failovers", got ${JSON.stringify(values.only)}`)
+  }
+  if (values.json === true && values.ndjson === true) throw new UsageError('--json and --ndjson exclude each other')
+  if (values.home !== undefined && positionals.length > 0) throw new UsageError('--home and files exclude each other')
+  return {
+    paths: positionals,
+    ...values.home === undefined ? {} : { home: values.home },
+    ...values.session === undefined ? {} : { session: values.session },
+    filter: {
+      ...sinceOf(values.since),
+      ...values.provider === undefined ? {} : { provider: values.provider },
+      ...values.only === undefined ? {} : { only: values.only },
+    },
+    output: values.json === true ? 'json' : values.ndjson === true ? 'ndjson' : 'text',
+    timeline: values['no-timeline'] !== true,
+    ...values.html === undefined ? {} : { html: values.html },
+    ...values['what-if'] === undefined ? {} : { whatIf: values['what-if'] },
+    full: values['full-parse'] === true,
+  }
+}

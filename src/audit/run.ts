@@ -1,0 +1,170 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Advance } from '../projections/audit/advance.ts'
+import { keepsRecord } from '../projections/audit/filter.ts'
+import { type AuditRecord, type Row, SCHEMA_VERSION } from '../projections/audit/records.ts'
+import type { AuditReport, ReportedProblem, SessionReport } from '../projections/audit/report.ts'
+import { type Listener, SessionAudit } from '../projections/audit/session.ts'
+import { Totals } from '../projections/audit/summary.ts'
+import { summaryText } from '../projections/audit/text.ts'
+import type { WhatIf } from '../projections/audit/what-if.ts'
+import { whatIfText } from '../projections/audit/what-if-text.ts'
+import { oneLine } from '../projections/text.ts'
+import { type Found, findLogs } from './find.ts'
+import { type JournalFile, readJournal } from './journal-file.ts'
+import type { Options } from './options.ts'
+import { collectOutput, ndjsonOutput, type Output, type Print, textOutput } from './outputs.ts'
+import type { Problem, Report } from './problems.ts'
+import { readSession, STDIN } from './reader.ts'
+
+/** What a run needs from outside. */
+export interface Surroundings {
+  readonly print: Print
+  readonly complain: Print
+  readonly writeFile: (path: string, text: string) => void
+  readonly whatIf?: WhatIf
+  readonly version: string
+}
+
+/** A problem as it is told on standard error. */
+function problemText({ file, offset, unpacked, text }: Problem): string {
+  const place = offset === null ? '' : ` at byte ${offset}${unpacked ? ' of its unpacked content' : ''}`
+  return `dsh-quota-audit: ${oneLine(file, 500)}${place}: ${oneLine(text, 500)}\n`
+}
+
+/** One run over all logs. */
+class Run {
+  private readonly options: Options
+  private readonly around: Surroundings
+  private readonly outputs: Output[] = []
+  private readonly totals = new Totals()
+  private readonly sessions: SessionReport[] = []
+  private readonly forPage: SessionReport[] = []
+  private readonly problems: ReportedProblem[] = []
+  private readonly journals = new Map<string, Promise<JournalFile | undefined>>()
+  private unreadable = false
+  private matched = false
+
+  constructor(options: Options, around: Surroundings) {
+    this.options = options
+    this.around = around
+    const { filter, timeline, output, html } = options
+    if (output === 'text') this.outputs.push(textOutput(filter, timeline, around.print))
+    if (output === 'ndjson') this.outputs.push(ndjsonOutput(filter, timeline, around.print))
+    if (output === 'json') this.outputs.push(collectOutput(filter, timeline, session => this.sessions.push(session)))
+    const { only: _only, ...whole } = filter
+    if (html !== undefined) this.outputs.push(collectOutput(whole, timeline, session => this.forPage.push(session)))
+  }
+
+  async all(): Promise<number> {
+    for (const found of findLogs(this.options, this.report)) {
+      await this.one(found)
+      // A reader that went away, as `head` does, is heard of only between two turns of the loop.
+      await nextTurn()
+    }
+    const { session } = this.options
+    if (session !== undefined && !this.matched) {
+      this.report({ file: 'session', offset: null, unpacked: false, unreadable: true, text: `no log of a session ${JSON.stringify(session)} was found` })
+    }
+    await this.finish()
+    return this.unreadable ? 1 : 0
+  }
+
+  private readonly report: Report = (problem) => {
+    const { file, offset, unreadable, text } = problem
+    this.unreadable ||= unreadable
+    // A damaged disk must not fill the memory.
+    if (this.problems.length < 10_000) this.problems.push({ file, offset, unreadable, text })
+    this.around.complain(problemText(problem))
+  }
+
+  private async one({ path, journal }: Found): Promise<void> {
+    const moves = journal === undefined ? undefined : await this.journal(journal)
+    const file = path === STDIN ? 'standard input' : path
+    const sinks: Listener[] = []
+    const listener: Listener = {
+      row: (row: Row) => { for (const sink of sinks) sink.row(row) },
+      record: (record: AuditRecord) => { for (const sink of sinks) sink.record(record) },
+    }
+    const audit = new SessionAudit(file, listener, id => moves?.moves.get(id) ?? [])
+    const outputs = this.outputs.map(output => output(audit.head))
+    let affected = false
+    const count: Listener = {
+      row() {},
+      record: (record) => {
+        if (!keepsRecord(record, this.options.filter)) return
+        affected ||= record.record === 'entry'
+        this.totals.add(record, audit.head)
+      },
+    }
+    sinks.push(...outputs, count)
+    let wanted = true
+    const step = (taken: Advance): boolean => {
+      if (taken.before.lineage.id === null) wanted = this.isWanted(taken)
+      if (!wanted) return false
+      audit.push(taken)
+      this.around.whatIf?.push(taken, file)
+      return true
+    }
+    const { isLog } = await readSession(path, { step, report: this.report, full: this.options.full })
+    if (!wanted || !isLog) return
+    this.matched = true
+    this.around.whatIf?.end()
+    const totals = audit.end()
+    this.totals.session(affected)
+    for (const output of outputs) output.end(totals)
+  }
+
+  private isWanted({ fact }: Advance): boolean {
+    const { session } = this.options
+    return session === undefined || (fact.type === 'sessionOpened' && fact.id.startsWith(session))
+  }
+
+  private journal(path: string): Promise<JournalFile | undefined> {
+    const known = this.journals.get(path) ?? readJournal(path, this.report)
+    this.journals.set(path, known)
+    return known
+  }
+
+  private document(sessions: readonly SessionReport[]): AuditReport {
+    const { filter, session } = this.options
+    const { whatIf, version } = this.around
+    return {
+      version: SCHEMA_VERSION,
+      tool: { name: 'dsh-quota-audit', version },
+      filter: { ...filter, ...session === undefined ? {} : { session } },
+      sessions,
+      summary: this.totals.summary,
+      problems: this.problems,
+      ...whatIf === undefined ? {} : { whatIf: whatIf.report },
+    }
+  }
+
+  private async finish(): Promise<void> {
+    const { output, html } = this.options
+    const { print, whatIf, writeFile } = this.around
+    if (html !== undefined) {
+      const { page } = await import('../projections/audit/html.ts')
+      writeFile(html, page(this.document(this.forPage)))
+    }
+    if (output === 'json') print(`${JSON.stringify(this.document(this.sessions), null, 2)}\n`)
+    if (output === 'ndjson') {
+      for (const problem of this.problems) print(`${JSON.stringify({ version: SCHEMA_VERSION, record: 'problem', ...problem })}\n`)
+      print(`${JSON.stringify({ version: SCHEMA_VERSION, record: 'summary', ...this.totals.summary })}\n`)
+      if (whatIf !== undefined) print(`${JSON.stringify({ version: SCHEMA_VERSION, record: 'what-if', ...whatIf.report })}\n`)
+    }
+    if (output === 'text') {
+      print(`${summaryText(this.totals.summary)}\n`)
+      if (whatIf !== undefined) print(`\n${whatIfText(whatIf.report)}\n`)
+    }
+  }
+}
+
+/**
+ * Audit everything that the command line names.
+ *
+ * @param options - the command line.
+ * @param around - the outside.
+ * @returns the exit code: 0, or 1 when some input could not be read.
+ * @throws UsageError when nothing says where to look.
+ */
+export const runAudit = (options: Options, around: Surroundings): Promise<number> => new Run(options, around).all()

@@ -1,0 +1,114 @@
+import type { FactOf } from '../../events/facts.ts'
+import { type Route, routeName } from '../../events/route.ts'
+import { type Classification, classifyFailure } from '../../policy/classify.ts'
+import type { SessionState } from '../../reducers/session.ts'
+import { durationText, oneLine } from '../text.ts'
+import type { Advance } from './advance.ts'
+
+/** Longest provider message in one line of a timeline, in UTF-16 units. */
+const MESSAGE = 160
+/** Longest foreign name in one line, in UTF-16 units. */
+const NAME = 120
+
+const CAUSES: Readonly<Record<string, string>> = {
+  'interval': 'the interval',
+  'hint': 'the reset time that the provider named',
+  'second-try': 'a second look after a reset time that did not hold',
+  'throttle': 'a throttle of the provider',
+  'limit': 'the longest wait allowed',
+  'shared': 'another session asked for all',
+  'ramp': 'the provider answers again',
+}
+
+/** A route as a line shows it: its names come from a file. */
+export const shownRoute = (route: Route): string => oneLine(routeName(route), NAME)
+
+/**
+ * What a refusal was about, by the rules of the live plugin at the time of the refusal.
+ *
+ * @param fact - the refusal, or a record that carries one.
+ * @param provider - the provider that refused, when the log names it.
+ */
+export function verdictOf(fact: Pick<FactOf<'requestFailed'>, 'failure' | 'at'>, provider: string | undefined): Classification {
+  return classifyFailure({ ...fact.failure, provider }, { now: fact.at })
+}
+
+function refused(fact: FactOf<'requestFailed'>, before: SessionState): string {
+  const { failure } = fact
+  const { route } = before.step
+  const verdict = verdictOf(fact, route?.provider)
+  const code = `${oneLine(failure.code, NAME)}${failure.status === undefined ? '' : ` ${failure.status}`}`
+  return `request refused${route === null ? '' : ` by ${shownRoute(route)}`}: ${verdict.kind} by rule ${verdict.rule} `
+    + `(${code}: ${oneLine(failure.message, MESSAGE)})`
+}
+
+function moved(fact: FactOf<'movePlanned'>, before: SessionState): string {
+  const { route } = before.step
+  const from = route?.provider === fact.provider ? shownRoute(route) : oneLine(fact.provider, NAME)
+  return `moved from ${from} to ${shownRoute(fact.to)} (pool ${oneLine(fact.pool, NAME)}) because of rule ${verdictOf(fact, fact.provider).rule}`
+}
+
+/** How an entry that this step ended is told of. */
+function entryEnd({ before, after }: Advance): string {
+  const { lastClosed, closed } = after.entries
+  if (lastClosed === null || closed === before.entries.closed) return ''
+  return `; ${lastClosed.reason} after ${durationText(lastClosed.leftAt - lastClosed.enteredAt)} and ${counted(lastClosed.attempts, 'wait')}`
+}
+
+/** How a wait that this step ended is told of, with the time it was really kept. */
+function waitEnd({ fact, before, after }: Advance): string {
+  const wait = before.entries.open?.wait
+  if (wait === null || wait === undefined || after.entries.open?.wait === wait) return ''
+  const kept = fact.at - wait.plannedAt
+  const early = wait.nextAttemptAt - fact.at
+  if (fact.type !== 'attemptStarted') return `; the wait was given up after ${durationText(kept)}`
+  return ` after ${durationText(kept)}${early >= 1_000 ? `, ${durationText(early)} earlier than planned` : ''}`
+}
+
+/**
+ * A number of things.
+ *
+ * @param count - how many.
+ * @param noun - one of them.
+ */
+export const counted = (count: number, noun: string): string =>
+  `${count} ${count === 1 ? noun : noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`}`
+
+/**
+ * What a step reads as.
+ *
+ * @param step - the step.
+ * @returns one line, or `undefined` for steps that a person does not miss.
+ */
+export function describe(step: Advance): string | undefined {
+  const { fact, before, after } = step
+  switch (fact.type) {
+    case 'sessionOpened':
+      return `session ${oneLine(fact.id, NAME)}${fact.parent === undefined ? '' : `, child of ${oneLine(fact.parent, NAME)}`}`
+    case 'routed':
+      return `requests go to ${shownRoute(fact.route)}${fact.reasoningEffort === undefined ? '' : ` (${oneLine(fact.reasoningEffort, NAME)})`}`
+    case 'requestFailed':
+      return refused(fact, before)
+    case 'waitPlanned':
+      return `wait ${after.entries.open?.attempts ?? fact.retry}: next check ${fact.on === undefined ? '' : `on ${shownRoute(fact.on)} `}in ${durationText(fact.delayMs)} (${CAUSES[fact.cause] ?? fact.cause})`
+    case 'movePlanned':
+      return moved(fact, before)
+    case 'otherRetryPlanned':
+      return `quick retry ${fact.retry} of the harness in ${durationText(fact.delayMs)}`
+    case 'attemptStarted':
+      return `asking again${waitEnd(step)}`
+    case 'answered':
+      return `answered${fact.route === undefined ? '' : ` by ${shownRoute(fact.route)}`}${entryEnd(step)}`
+    case 'settingRequested':
+      return `${fact.change.inherited ? 'inherited' : `${fact.by} asked for`} ${fact.change.setting} ${fact.change.value}`
+    case 'commandSettled':
+      return before.settings === after.settings ? undefined : `setting ${fact.ok ? 'took effect' : 'was refused'}${entryEnd(step)}`
+    case 'turnEnded':
+      return fact.outcome === 'completed' ? undefined : `turn ${fact.turn} ended: ${oneLine(fact.outcome, NAME)}${waitEnd(step)}`
+    case 'turnStarted':
+    case 'stepStarted':
+    case 'stepEnded':
+    case 'seedEnded':
+      return waitEnd(step) === '' ? undefined : `the host was started again${waitEnd(step)}`
+  }
+}

@@ -1,0 +1,111 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { zstdCompressSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Fact } from '../../src/events/facts.ts'
+import type { Problem } from '../../src/audit/problems.ts'
+import { readSession } from '../../src/audit/reader.ts'
+import { frame, story, TestLog } from './helpers.ts'
+
+let dir: string
+beforeEach(() => { dir = mkdtempSync(join(tmpdir(), 'audit-reader-')) })
+afterEach(() => { rmSync(dir, { recursive: true, force: true }) })
+
+async function read(content: Buffer | string, name = 'x.jsonl') {
+  const path = join(dir, name)
+  writeFileSync(path, content)
+  const facts: Fact['type'][] = []
+  const problems: Problem[] = []
+  const { isLog } = await readSession(path, { step: ({ fact }) => facts.push(fact.type) > 0, report: problem => problems.push(problem) })
+  return { facts, problems, isLog, path }
+}
+
+const text = story().text
+const lines = text.trimEnd().split('\n')
+const frames = (): Buffer[] => lines.map(line => frame(`${line}\n`))
+const whole = lines.length
+
+describe('a log', () => {
+  it('is read plain, in one frame, in many frames, and with frames that hold no bytes of it', async () => {
+    const skippable = Buffer.from([0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3])
+    for (const content of [text, frame(text), Buffer.concat(frames()), Buffer.concat([skippable, ...frames()])]) {
+      const { facts, problems, isLog } = await read(content)
+      expect([facts.length, problems, isLog]).toEqual([whole, [], true])
+    }
+  })
+
+  it('is told apart by its first bytes, not by its name', async () => {
+    expect((await read(frame(text), 'session.jsonl')).facts).toHaveLength(whole)
+    expect((await read(text, 'session.jsonl.zstd')).facts).toHaveLength(whole)
+  })
+
+  it('may end inside a line: said with its place, and no error', async () => {
+    const { facts, problems } = await read(text.slice(0, -20))
+    expect(facts).toHaveLength(whole - 1)
+    expect(problems).toMatchObject([{ offset: text.lastIndexOf('{"type":"turn/end"'), unreadable: false, unpacked: false }])
+  })
+
+  it('may end inside a frame: what it still gives is read', async () => {
+    const packed = Buffer.concat(frames())
+    const { facts, problems, isLog } = await read(packed.subarray(0, -9))
+    expect(isLog).toBe(true)
+    expect(facts.length).toBeGreaterThanOrEqual(whole - 1)
+    const start = packed.length - frames().at(-1)!.length
+    expect(problems[0]).toMatchObject({ offset: start, unreadable: false, text: expect.stringContaining('Zstandard frame') })
+  })
+
+  it('may have a frame that is damaged: said with its place, and the frames behind it are read', async () => {
+    const parts = frames()
+    const broken = Buffer.from(parts[3]!)
+    broken[broken.length - 1]! ^= 0xFF
+    const { facts, problems } = await read(Buffer.concat([...parts.slice(0, 3), broken, ...parts.slice(4)]))
+    expect(facts).toHaveLength(whole - 1)
+    expect(problems).toMatchObject([{ offset: parts.slice(0, 3).reduce((sum, part) => sum + part.length, 0), unreadable: true }])
+  })
+
+  it('may have bytes between frames that are none', async () => {
+    const parts = frames()
+    const { facts, problems } = await read(Buffer.concat([...parts.slice(0, 5), Buffer.from('rubbish, and more of it'), ...parts.slice(5)]))
+    expect(facts).toHaveLength(whole)
+    expect(problems[0]).toMatchObject({ offset: parts.slice(0, 5).reduce((sum, part) => sum + part.length, 0), unreadable: true })
+  })
+
+  it('may hold lines that are none, also before its first row', async () => {
+    const { facts, problems } = await read(`garbage\n${text}{"no":"type"}\n[1]\n`)
+    expect(facts).toHaveLength(whole)
+    expect(problems.map(({ offset, unreadable }) => [offset, unreadable])).toEqual([[text.length + 8, true], [text.length + 22, true], [0, true]])
+  })
+
+  it('may hold events that nobody knows: each type is said once, and is no error', async () => {
+    const { problems } = await read(new TestLog().row('future/thing', {}).row('future/thing', {}).row('future/other', {}).text)
+    expect(problems).toHaveLength(2)
+    expect(problems.every(problem => !problem.unreadable)).toBe(true)
+  })
+
+  it('is read through one frame that is too large to hold', async () => {
+    const chunk = `${JSON.stringify({ type: 'assistant/chunk', seq: 1, time: 1, data: { turn: 1, step: 1, chunk: { type: 'text-delta', index: 0, text: 'x'.repeat(200) } } })}\n`
+    const { facts, problems } = await read(zstdCompressSync(Buffer.from(chunk.repeat(100_000) + text)))
+    expect([facts.length, problems]).toEqual([whole, []])
+  })
+})
+
+describe('what is no log', () => {
+  it.each([
+    ['nothing', ''], ['text', 'hello\nworld\n'.repeat(1_000)], ['other JSON', '{"a":1}\n'], ['random bytes', Buffer.from(Array.from({ length: 5_000 }, (_, index) => index * 7919 % 256))],
+    ['gzip', Buffer.from([0x1F, 0x8B, 8, 0])], ['a packed text', frame('hello\n')], ['the beginning of a frame', Buffer.from([0x28, 0xB5, 0x2F, 0xFD])],
+  ])('%s: said, and nothing throws', async (_name, content) => {
+    const { problems, isLog, facts } = await read(content)
+    expect([isLog, facts]).toEqual([false, []])
+    expect(problems.at(-1)?.unreadable).toBe(true)
+  })
+
+  it('a file that is not there, and a directory', async () => {
+    mkdirSync(join(dir, 'd'))
+    for (const path of [join(dir, 'none'), join(dir, 'd')]) {
+      const problems: Problem[] = []
+      await readSession(path, { step: () => true, report: problem => problems.push(problem) })
+      expect(problems).toMatchObject([{ file: path, unreadable: true }])
+    }
+  })
+})
