@@ -17,6 +17,15 @@ export type InboxFact =
   | { readonly type: 'spliced'; readonly seq: number; readonly queue: QueueName; readonly start: number; readonly removed: number; readonly inserted: readonly QueuedMessage[]; readonly dropped: boolean }
   /** A message entered the conversation. */
   | { readonly type: 'entered'; readonly seq: number; readonly id: string }
+  /** The process that wrote the log so far is over; another begins. */
+  | { readonly type: 'reopened'; readonly seq: number }
+  /** A turn began. */
+  | { readonly type: 'turnBegan'; readonly seq: number }
+  /** Something else was written: the process that dropped a message lived on. */
+  | { readonly type: 'livedOn'; readonly seq: number }
+
+/** What is written when a process ends, or by the next one about it. */
+const CLOSING: ReadonlySet<unknown> = new Set(['step/end', 'turn/end'])
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
@@ -33,7 +42,9 @@ export function decodeInboxEvent(event: unknown): InboxFact | undefined {
   const { data } = event as { data: Record<string, unknown> }
   const seq = isCount(event['seq']) ? event['seq'] : -1
   if (event['type'] === 'user/message') return isMessage(data) ? { type: 'entered', seq, id: data.id } : undefined
-  if (event['type'] !== 'agent/inbox/spliced') return undefined
+  if (event['type'] === 'session/end-seed') return { type: 'reopened', seq }
+  if (event['type'] === 'turn/start') return { type: 'turnBegan', seq }
+  if (event['type'] !== 'agent/inbox/spliced') return CLOSING.has(event['type']) ? undefined : { type: 'livedOn', seq }
   const queue = data['target']
   if ((queue !== 'next-turn' && queue !== 'next-step') || !isCount(data['start'])) return undefined
   const inserted = Array.isArray(data['inserted']) ? data['inserted'].filter(isMessage) : []

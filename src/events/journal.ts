@@ -43,6 +43,8 @@ export const SessionWaiting = z.object({
   /** Epoch ms of the planned attempt. */
   nextAttemptAt: epochMs,
   provider: name,
+  /** The turn that waits: where the end of the log was lost in a crash, its turn must still be this one. */
+  turn: z.number().int().nonnegative().optional(),
 })
 
 /** A session holds no wait any more. */
@@ -50,15 +52,6 @@ export const SessionReleased = z.object({
   type: z.literal('sessionReleased'),
   session: name,
   at: epochMs,
-})
-
-/** The host's life ended while a session waited; what it dropped from the session's queue on the way is to come back. */
-export const SessionSuspended = z.object({
-  type: z.literal('sessionSuspended'),
-  session: name,
-  at: epochMs,
-  /** Position in the session's log from which on dropped messages were dropped by the host and not by the person. */
-  fromSeq: z.number().int().nonnegative(),
 })
 
 /** A request was moved to another route before it was sent, because its provider was marked. */
@@ -74,7 +67,7 @@ export const RequestMoved = z.object({
 
 /** Any record of the journal. */
 export const JournalRecord = z.discriminatedUnion('type', [
-  ProviderMarked, ProviderLifted, SessionWaiting, SessionReleased, SessionSuspended, RequestMoved,
+  ProviderMarked, ProviderLifted, SessionWaiting, SessionReleased, RequestMoved,
 ])
 
 /** Any record of the journal. */

@@ -40,6 +40,8 @@ export const WAIT_CAUSES = [
   'answer',
   /** The session that asked for all ended without an answer. */
   'relay',
+  /** The same wait, written once more. */
+  'restated',
 ] as const
 
 /** Why an attempt is planned for its time. */
@@ -48,7 +50,7 @@ export type WaitCause = typeof WAIT_CAUSES[number]
 const CAUSES: ReadonlySet<string> = new Set(WAIT_CAUSES)
 
 /** Causes that end an armed wait before its time. */
-export const EARLY_CAUSES: ReadonlySet<WaitCause> = new Set(['ramp', 'asked', 'message', 'reading', 'answer', 'relay'])
+export const EARLY_CAUSES: ReadonlySet<WaitCause> = new Set(['ramp', 'asked', 'message', 'reading', 'answer', 'relay', 'restated'])
 
 /** A wait as its policy key has it. */
 export interface WaitPolicy {

@@ -31,7 +31,7 @@ export interface WaitRequest<K> {
   /** Ends the wait at once when it aborts. */
   readonly signal: AbortSignal
   /** Told of a new time when another session asked and was refused; no request was sent for this one. */
-  rearm(nextAttemptAt: number): void
+  rearm(nextAttemptAt: number, cause: WaitCause): void
 }
 
 interface Waiter<K> extends WaitRequest<K> {
@@ -318,6 +318,16 @@ export class Gates<K extends object> {
     waiter.cancelAlarm = this.alarm(key, at, cause)
   }
 
+  /**
+   * Have a wait written to the log again as it is.
+   *
+   * @param key - the session.
+   */
+  restate(key: K): void {
+    const waiter = this.waiters.get(key)
+    waiter?.rearm(waiter.nextAttemptAt, 'restated')
+  }
+
   /** End every wait as aborted. */
   close(): void {
     for (const waiter of [...this.waiters.values()]) waiter.end({ kind: 'aborted' })
@@ -374,9 +384,11 @@ export class Gates<K extends object> {
       return
     }
     const { cause } = gate
+    this.schedule(gate, this.parts.clock.now() + this.parts.intervalMs, 'relay')
+    // They follow already, one after another; one more would only come in between.
+    if (this.ramps.has(rampId(gate.route))) return
     this.setProbe(gate, first.key)
     gate.probeCause = cause
-    this.schedule(gate, this.parts.clock.now() + this.parts.intervalMs, 'relay')
     first.end({ kind: 'go', cause, route: gate.route })
   }
 
@@ -388,7 +400,7 @@ export class Gates<K extends object> {
       const holds = waiter.nextAttemptAt > now && next <= waiter.nextAttemptAt && waiter.nextAttemptAt - next <= WORTH_TELLING_MS
       if (waiter.key === except || holds) continue
       waiter.nextAttemptAt = next
-      waiter.rearm(next)
+      waiter.rearm(next, 'shared')
     }
   }
 

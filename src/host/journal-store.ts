@@ -22,7 +22,6 @@ const shelfOf = (record: JournalRecord): Shelf => {
       return 'marks'
     case 'sessionWaiting':
     case 'sessionReleased':
-    case 'sessionSuspended':
       return 'waiting'
     case 'requestMoved':
       return 'moves'

@@ -79,8 +79,8 @@ function indexWait(journal: Journal, session: Session, before: SessionState, aft
   const is = heldWait(after)
   if (was === undefined && is === undefined) return
   if (is === undefined) journal.append({ type: 'sessionReleased', session: session.id, at })
-  else if (is.nextAttemptAt !== was?.nextAttemptAt) {
-    journal.append({ type: 'sessionWaiting', session: session.id, at, nextAttemptAt: is.nextAttemptAt, provider: is.provider })
+  else if (is.nextAttemptAt !== was?.nextAttemptAt || is.turn !== was.turn) {
+    journal.append({ type: 'sessionWaiting', session: session.id, at, ...is })
   }
 }
 
@@ -124,10 +124,11 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const balances = new Balances(ctx, config, clock, voice, (provider, reading) => { watch.read(provider, reading) })
   const watch = new Watch({ config, clock, scheduler, journal, gates, refresh: providers => balances.refresh(providers) })
   const moving: Moving = { journal, gates, watch, announcer: new Announcer(ctx, warn), resume: () => resume }
+  const flush = (session: Session): unknown => ctx.get('sessions')?.flush(session)
   const book = new SessionBook((...change) => { onFact(moving, ...change) })
   const settings = new SettingsWriter(ctx, config, book)
   const router = new Router({ ctx, config, clock, book, journal, balances, voice })
-  const recovery = new Recovery({ config, clock, book, gates, journal, voice, balances, router, watch })
+  const recovery = new Recovery({ config, clock, book, gates, journal, voice, balances, router, watch, flush })
 
   const resume = new Resume({ ctx, config, clock, scheduler, book, gates: gates as unknown as Gates<object>, journal, voice })
 
@@ -138,7 +139,14 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   ctx.on('agent/created', guarded(warn, 'inheriting settings', ({ agent }: { agent: Agent }) => { settings.inherit(agent) }))
   ctx.on('agent/inbox/inserted', guarded(warn, 'reading a message', ({ agent, message }) => {
     const wait = message.source.kind === 'user' ? book.of(agent.session).entries.open?.wait : undefined
-    if (wait) gates.bringForward(agent.session, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS), 'message')
+    if (!wait) return
+    gates.bringForward(agent.session, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS), 'message')
+    void Promise.resolve(flush(agent.session)).catch(() => {})
+  }))
+  ctx.on('agent/inbox/discarded', guarded(warn, 'reading a removed message', ({ agent }) => {
+    // The end of the host empties the queue too, and cancels the turn in the same breath: then nothing waits any more,
+    // and the queue is given back after the restart. What the person removed is followed by another record.
+    queueMicrotask(() => { gates.restate(agent.session) })
   }))
   ctx.on('agent/request', ({ agent }, next) => {
     gates.asks(agent.session)

@@ -39,6 +39,8 @@ export interface RecoveryParts {
   readonly router: Router
   readonly voice: Voice
   readonly watch: Watch
+  /** Have the host write a session's log to its disk. */
+  readonly flush: (session: Session) => unknown
 }
 
 /** Answers failed requests: reads the folded state, asks the policy, records, moves or waits. */
@@ -184,15 +186,21 @@ export class Recovery {
     const waiting = gates.wait({
       key: session, routes, nextAttemptAt: first.at, limitAt: response.limitAt,
       signal: AbortSignal.any([payload.signal, this.lifetime.signal]),
-      rearm: (at) => { planned = this.rearm(() => record(at, 'shared')) ?? planned },
+      rearm: (at, cause) => { planned = this.rearm(() => record(at, cause)) ?? planned },
     })
     this.parts.watch.start()
+    this.keep(session)
     const wake = await waiting
     if (wake.kind !== 'go') return false
     if (wake.cause !== 'due' && wake.cause !== 'limit') planned = record(clock.now(), wake.cause)
     recordStarted(session, planned)
     await this.chooseAfterWait(payload, wake.route, response.on)
     return !this.isOver(payload)
+  }
+
+  /** What the log holds of a wait must be on the disk, for a host that is killed has nothing else to go by. */
+  private keep(session: Session): void {
+    void Promise.resolve(this.parts.flush(session)).catch(() => {})
   }
 
   /** Runs while another session's refusal is handled, and must not harm that. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
-import type { Session } from '@deepseek-ai/dsh-session'
 import { POLICY } from '../events/policy-key.ts'
 import type { Config } from '../policy/config.ts'
 import { decideResume, deliveryFor, type ResumeDecision } from '../policy/resume.ts'
@@ -117,7 +116,7 @@ export class Resume {
     const state: SessionState | undefined = live === undefined ? stored && foldSession([stored.header, ...stored.events]) : book.of(live)
     if (state === undefined) return undefined
     const child = live === undefined ? stored?.child === true : live.header.origin === 'subagent'
-    return decideResume({ state, archived: archived.has(waiting.session), child, now: clock.now() }, config)
+    return decideResume({ waiting, state, archived: archived.has(waiting.session), child, now: clock.now() }, config)
   }
 
   private sleep(sleeper: Sleeper, { at, route }: Extract<ResumeDecision, { kind: 'continue' }>, index: number): void {
@@ -128,7 +127,7 @@ export class Resume {
     void gates.wait({
       key: sleeper, routes: [route], nextAttemptAt: at, signal: this.lifetime.signal,
       // The session is closed, so its new time stands in the index alone until it is opened.
-      rearm: (next) => { journal.append({ type: 'sessionWaiting', session: id, at: clock.now(), nextAttemptAt: next, provider: route.provider }) },
+      rearm: (next) => { journal.append({ type: 'sessionWaiting', ...sleeper.waiting, at: clock.now(), nextAttemptAt: next }) },
     }).then(async (wake) => {
       if (wake.kind === 'go' && this.sleepers.delete(id)) await this.wake(sleeper)
     }).catch((error: unknown) => {
@@ -138,21 +137,20 @@ export class Resume {
   }
 
   private async wake(sleeper: Sleeper): Promise<void> {
-    const { book, clock, config, ctx, gates, journal } = this.parts
+    const { book, clock, config, ctx, gates } = this.parts
     const { waiting } = sleeper
     const agent = await openSession(ctx, waiting.session)
     if (agent === undefined) throw new Error('no way to open a stored session is offered by this host')
     const { session } = agent
     // Between the look and now the person may have cancelled, archived, or gone on by themselves.
     const archived = archivedSessions(ctx).has(session.id)
-    const decision = decideResume({ state: book.of(session), archived, child: session.header.origin === 'subagent', now: clock.now() }, config)
+    const decision = decideResume({ waiting, state: book.of(session), archived, child: session.header.origin === 'subagent', now: clock.now() }, config)
     if (decision.kind === 'stay' || agent.status !== 'idle') {
       gates.left(sleeper)
       return
     }
     gates.handOver(sleeper, session)
-    deliver(agent, waiting, config.continuation)
-    journal.append({ type: 'sessionWaiting', session: session.id, at: clock.now(), nextAttemptAt: clock.now(), provider: waiting.provider })
+    deliver(agent, config.continuation)
   }
 }
 
@@ -160,25 +158,13 @@ export class Resume {
  * Put the person's dropped messages back into the queue and have the session go on. All in one breath: what the log
  * holds of it after a crash says what is still to be done.
  */
-function deliver(agent: Agent, waiting: Waiting, continuation: string): void {
+function deliver(agent: Agent, continuation: string): void {
   const { session } = agent
-  const { restore, superseded } = deliveryFor(foldInbox(readLog(session), session.header.seedLength ?? 0), waiting, POLICY)
+  const { restore, superseded } = deliveryFor(foldInbox(readLog(session), session.header.seedLength ?? 0), POLICY)
   const inbox = agent.inbox as unknown as { append(queue: string, message: unknown): void; remove(id: string): boolean }
   for (const { queue, message } of restore) inbox.append(queue, message)
   for (const id of superseded) inbox.remove(id)
   agent.steer({
     id: randomUUID(), role: 'user', content: [{ type: 'text', text: continuation }], source: { kind: 'plugin', plugin: POLICY },
   } as unknown as Parameters<Agent['steer']>[0])
-}
-
-/**
- * Note where the end of the host's life began in the log of a session that waits.
- *
- * @param journal - the journal.
- * @param session - the session.
- * @param at - epoch ms.
- * @param fromSeq - position in its log from which on dropped messages were dropped by the host.
- */
-export function noteSuspended(journal: Journal, session: Session, at: number, fromSeq: number): void {
-  journal.append({ type: 'sessionSuspended', session: session.id, at, fromSeq })
 }

@@ -12,9 +12,9 @@ import { resolveSwitch } from './settings.ts'
  * @param state - the folded session.
  * @returns the attempt it waits for, epoch ms, and the provider; `undefined` when nothing is to be taken up after a restart.
  */
-export function heldWait({ entries: { open }, step }: SessionState): { readonly nextAttemptAt: number; readonly provider: string } | undefined {
+export function heldWait({ entries: { open }, step }: SessionState): Pick<Waiting, 'nextAttemptAt' | 'provider' | 'turn'> | undefined {
   if (open === null || (open.cutOff === null && step.turn !== open.heldBy)) return undefined
-  return { nextAttemptAt: open.cutOff ?? open.wait?.nextAttemptAt ?? open.enteredAt, provider: open.provider }
+  return { nextAttemptAt: open.cutOff ?? open.wait?.nextAttemptAt ?? open.enteredAt, provider: open.provider, turn: open.heldBy }
 }
 
 /** Why a session that is in the index of waiting ones stays as it is. */
@@ -33,6 +33,7 @@ export type ResumeDecision =
 
 /** A session that the index says waits, with what its own log says. */
 export interface Suspended {
+  readonly waiting: Waiting
   readonly state: SessionState
   readonly archived: boolean
   /** Whether the session is a delegated one, which lives and ends with its parent's turn. */
@@ -42,17 +43,33 @@ export interface Suspended {
 }
 
 /**
+ * Whether a crash took the end of the log, and with it the wait that the index knows of: the log then ends in the very
+ * turn that waited, cut off, and says nothing of how that wait went on.
+ */
+function lostItsEnd({ waiting, state: { entries, step } }: Suspended): boolean {
+  const { turn } = waiting
+  if (turn === undefined || entries.lastClosed?.turn === turn || entries.open?.turn === turn) return false
+  return step.turn === turn || (step.last !== null && step.last.turn === turn && step.last.cut)
+}
+
+/**
  * Decide whether a session goes on after a restart. Its log decides; the index only said where to look.
  *
  * @param session - the session.
  * @param config - the deployment.
  */
-export function decideResume({ state, archived, child, now }: Suspended, config: Pick<Config, 'defaultEnabled'>): ResumeDecision {
+export function decideResume(session: Suspended, config: Pick<Config, 'defaultEnabled'>): ResumeDecision {
+  const { archived, child, now, state, waiting } = session
   const { entries: { open }, settings, step } = state
-  if (open === null) return { kind: 'stay', why: 'recovered' }
+  const lost = lostItsEnd(session)
+  if (open === null && !lost) return { kind: 'stay', why: 'recovered' }
   if (archived) return { kind: 'stay', why: 'archived' }
   if (child) return { kind: 'stay', why: 'a-child' }
   if (!resolveSwitch(settings, config).enabled) return { kind: 'stay', why: 'switched-off' }
+  if (lost || open === null) {
+    const model = step.route?.provider === waiting.provider ? step.route.model : ''
+    return { kind: 'continue', at: waiting.nextAttemptAt, route: { provider: waiting.provider, model } }
+  }
   // A log that nobody has opened since the crash still ends inside its turn.
   const stillOpen = step.turn !== null && step.turn === open.heldBy
   const at = open.cutOff ?? (stillOpen ? open.wait?.nextAttemptAt ?? now : undefined)
@@ -72,14 +89,12 @@ export interface Delivery {
  * What to put into a session's queue, given what is in it.
  *
  * @param inbox - the queue, folded from the log.
- * @param waiting - the index's record; it knows whether the host dropped the queue, or the person did.
  * @param plugin - the name that our messages carry.
  */
-export function deliveryFor(inbox: InboxState, waiting: Pick<Waiting, 'suspendedFromSeq'>, plugin: string): Delivery {
+export function deliveryFor(inbox: InboxState, plugin: string): Delivery {
   const isOurs = ({ source }: QueuedMessage): boolean => source?.kind === 'plugin' && source.plugin === plugin
-  const from = waiting.suspendedFromSeq
   return {
-    restore: from === undefined ? [] : inbox.dropped.filter(({ seq, message }) => seq >= from && !isOurs(message)),
+    restore: inbox.dropped.filter(({ message }) => !isOurs(message)),
     superseded: [...inbox.pending['next-step'], ...inbox.pending['next-turn']].filter(isOurs).map(({ id }) => id),
   }
 }

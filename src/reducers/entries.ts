@@ -2,7 +2,7 @@ import { produce } from 'immer'
 import type { Fact, FactOf } from '../events/facts.ts'
 import { boundFailure, type Failure } from '../events/failure.ts'
 import { EARLY_CAUSES, type WaitCause } from '../events/policy-key.ts'
-import type { StepState } from './step.ts'
+import { isCutOff, type StepState } from './step.ts'
 
 /** A wait that is armed: its record in the log has no pair yet, and its turn is open. */
 export interface Wait {
@@ -115,8 +115,7 @@ const disarm = (state: EntriesState): EntriesState =>
 /** Whether the end of a turn was the end of its host, and not of the run. */
 function isCut({ open }: EntriesState, fact: FactOf<'turnEnded'>): boolean {
   if (open === null || open.heldBy !== fact.turn) return false
-  if (fact.outcome === 'interrupted') return true
-  if (fact.outcome === 'aborted') return fact.by === 'disposed'
+  if (isCutOff(fact)) return true
   // A wait that was given up without an attempt: the plugin was unloaded in it.
   return fact.outcome === 'error' && open.wait !== null
 }

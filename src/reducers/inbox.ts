@@ -10,21 +10,30 @@ export interface DroppedMessage {
 /** The session's queue. */
 export interface InboxState {
   readonly pending: Readonly<Record<QueueName, readonly QueuedMessage[]>>
-  /** Messages that were dropped and have neither come back nor entered the conversation since, oldest first. */
+  /**
+   * Messages that the end of a host dropped, and that have neither come back nor entered the conversation since, oldest
+   * first. The harness empties the queue when it ends and when the person removes a message, in the same words; only
+   * after the former is nothing else written by that process.
+   */
   readonly dropped: readonly DroppedMessage[]
+  /** Whether the log is in the life of the process that dropped them, where anything it still writes tells that it lived on. */
+  readonly sameLife: boolean
 }
 
 /** An empty queue. */
-export const initialInbox: InboxState = { pending: { 'next-turn': [], 'next-step': [] }, dropped: [] }
+export const initialInbox: InboxState = { pending: { 'next-turn': [], 'next-step': [] }, dropped: [], sameLife: true }
 
 function spliced(state: InboxState, fact: Extract<InboxFact, { type: 'spliced' }>): InboxState {
   const list = [...state.pending[fact.queue]]
   const removed = list.splice(fact.start, fact.removed, ...fact.inserted)
+  // A queue that is still used is that of a process that lived on.
+  const earlier = state.sameLife && !fact.dropped ? [] : state.dropped
   const back = new Set(fact.inserted.map(({ id }) => id))
   const dropped = fact.dropped ? removed.filter(({ id }) => !back.has(id)).map(message => ({ message, queue: fact.queue, seq: fact.seq })) : []
   return {
+    ...state,
     pending: { ...state.pending, [fact.queue]: list },
-    dropped: [...state.dropped.filter(({ message }) => !back.has(message.id)), ...dropped],
+    dropped: [...earlier.filter(({ message }) => !back.has(message.id)), ...dropped],
   }
 }
 
@@ -35,10 +44,19 @@ function spliced(state: InboxState, fact: Extract<InboxFact, { type: 'spliced' }
  * @param fact - what happened.
  */
 export function evolveInbox(state: InboxState, fact: InboxFact): InboxState {
-  if (fact.type === 'spliced') return spliced(state, fact)
-  return state.dropped.some(({ message }) => message.id === fact.id)
-    ? { ...state, dropped: state.dropped.filter(({ message }) => message.id !== fact.id) }
-    : state
+  switch (fact.type) {
+    case 'spliced':
+      return spliced(state, fact)
+    case 'entered':
+      return { ...state, dropped: state.dropped.filter(({ message }) => message.id !== fact.id) }
+    case 'reopened':
+      return { ...state, sameLife: false }
+    case 'turnBegan':
+      // The run goes on, with or without us: what is not back by now does not come back.
+      return { ...state, dropped: [], sameLife: true }
+    case 'livedOn':
+      return state.sameLife && state.dropped.length > 0 ? { ...state, dropped: [] } : state
+  }
 }
 
 /**

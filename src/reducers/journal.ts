@@ -49,7 +49,6 @@ export const KEPT_MOVES = 100
 export function liveRecords(records: readonly JournalRecord[]): JournalRecord[] {
   const decided = new Set<string>()
   const lifted = new Map<string, number>()
-  const suspended = new Map<string, JournalRecord>()
   const kept: JournalRecord[] = []
   let moves = 0
   // From the newest to the oldest: the first word on a session is the last one said of it.
@@ -69,15 +68,10 @@ export function liveRecords(records: readonly JournalRecord[]): JournalRecord[] 
         }
         decided.add(`provider ${record.provider}`)
         break
-      case 'sessionSuspended':
-        if (!decided.has(`session ${record.session}`) && !suspended.has(record.session)) suspended.set(record.session, record)
-        break
       case 'sessionWaiting':
-      case 'sessionReleased': {
-        const mine = suspended.get(record.session)
-        if (!decided.has(`session ${record.session}`) && record.type === 'sessionWaiting') kept.push(...mine === undefined ? [] : [mine], record)
+      case 'sessionReleased':
+        if (!decided.has(`session ${record.session}`) && record.type === 'sessionWaiting') kept.push(record)
         decided.add(`session ${record.session}`)
-      }
     }
   }
   return kept.reverse()

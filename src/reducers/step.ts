@@ -1,5 +1,5 @@
 import { produce } from 'immer'
-import type { Fact } from '../events/facts.ts'
+import type { Fact, FactOf } from '../events/facts.ts'
 import { boundFailure, type Failure } from '../events/failure.ts'
 import { type Route, sameRoute } from '../events/route.ts'
 
@@ -22,6 +22,8 @@ export interface StepState {
   readonly turn: number | null
   /** The open step of the turn, or `null` between steps. */
   readonly step: number | null
+  /** The last turn that ended, and whether the end of its host cut it off. */
+  readonly last: { readonly turn: number; readonly cut: boolean } | null
   /** The route of the last request, as logged. */
   readonly route: Route | null
   readonly reasoningEffort: string | null
@@ -32,7 +34,7 @@ export interface StepState {
 }
 
 /** Nothing open, no route used. */
-export const initialStep: StepState = { turn: null, step: null, route: null, reasoningEffort: null, chains: {}, refused: [] }
+export const initialStep: StepState = { turn: null, step: null, last: null, route: null, reasoningEffort: null, chains: {}, refused: [] }
 
 /**
  * Key of a chain in {@link StepState.chains}.
@@ -46,6 +48,14 @@ const closed = (state: StepState): StepState =>
   state.turn === null && state.step === null && state.refused.length === 0 && Object.keys(state.chains).length === 0
     ? state
     : { ...state, turn: null, step: null, chains: {}, refused: [] }
+
+/**
+ * Whether a turn was ended by the end of its host, and not by itself or a person.
+ *
+ * @param fact - the end of a turn.
+ */
+export const isCutOff = (fact: FactOf<'turnEnded'>): boolean =>
+  fact.outcome === 'interrupted' || (fact.outcome === 'aborted' && fact.by === 'disposed')
 
 /** Each route once, in the order of their first failures; of several failures of one the newest is what counts. */
 function withRefusal(refused: StepState['refused'], route: Route, failure: Failure): RefusedRoute[] {
@@ -64,12 +74,13 @@ function withRefusal(refused: StepState['refused'], route: Route, failure: Failu
 export function evolveStep(state: StepState, fact: Fact): StepState {
   switch (fact.type) {
     case 'turnStarted':
-      return { ...state, turn: fact.turn, step: null, chains: {}, refused: [] }
+      return { ...state, turn: fact.turn, step: null, last: null, chains: {}, refused: [] }
     case 'stepStarted':
       return { ...state, turn: fact.turn, step: fact.step, chains: {}, refused: [] }
     case 'stepEnded':
       return { ...state, step: null, chains: {}, refused: [] }
     case 'turnEnded':
+      return { ...closed(state), last: { turn: fact.turn, cut: isCutOff(fact) } }
     case 'seedEnded':
       return closed(state)
     case 'routed': {

@@ -1,12 +1,9 @@
 import type { JournalRecord, JournalRecordOf } from '../events/journal.ts'
 
 /** A session that holds a wait, as the journal's index has it. */
-export type Waiting = Omit<JournalRecordOf<'sessionWaiting'>, 'type'> & {
-  /** Where in its log the end of the host's life began, when the host ended in good order. */
-  readonly suspendedFromSeq?: number
-}
+export type Waiting = Omit<JournalRecordOf<'sessionWaiting'>, 'type'>
 
-type Indexed = JournalRecordOf<'sessionWaiting'> | JournalRecordOf<'sessionReleased'> | JournalRecordOf<'sessionSuspended'>
+type Indexed = JournalRecordOf<'sessionWaiting'> | JournalRecordOf<'sessionReleased'>
 
 /** The sessions that hold a wait, by id. */
 export type WaitingState = Readonly<Record<string, Waiting>>
@@ -16,23 +13,15 @@ export const initialWaiting: WaitingState = {}
 
 /** The one rule of the index, on a map that may be written to. */
 function record(index: Map<string, Waiting>, fact: Indexed): void {
-  switch (fact.type) {
-    case 'sessionWaiting': {
-      const { type: _type, ...waiting } = fact
-      index.set(fact.session, waiting)
-      return
-    }
-    case 'sessionReleased':
-      index.delete(fact.session)
-      return
-    case 'sessionSuspended': {
-      const waiting = index.get(fact.session)
-      if (waiting !== undefined) index.set(fact.session, { ...waiting, suspendedFromSeq: fact.fromSeq })
-    }
+  if (fact.type === 'sessionReleased') {
+    index.delete(fact.session)
+    return
   }
+  const { type: _type, ...waiting } = fact
+  index.set(fact.session, waiting)
 }
 
-const INDEXED: ReadonlySet<string> = new Set(['sessionWaiting', 'sessionReleased', 'sessionSuspended'])
+const INDEXED: ReadonlySet<string> = new Set(['sessionWaiting', 'sessionReleased'])
 const isOurs = (fact: JournalRecord): fact is Indexed => INDEXED.has(fact.type)
 
 /**
