@@ -4,7 +4,7 @@ import type { Session } from '@deepseek-ai/dsh-session'
 import { type Route, sameRoute } from '../events/route.ts'
 import type { Choice, World } from '../policy/choose.ts'
 import type { Config, RouteConfig } from '../policy/config.ts'
-import { decideRequest, initialMemory, type RequestDecision, type RouteMemory, type Target } from '../policy/request.ts'
+import { decideRequest, initialMemory, isAlready, type RequestDecision, type RouteMemory, type Target } from '../policy/request.ts'
 import type { UnfitRoute } from '../projections/routes.ts'
 import type { Balances } from './balances.ts'
 import type { SessionBook } from './book.ts'
@@ -151,12 +151,12 @@ export class Router {
       decision = this.decide(payload, base)
     }
     this.memories.set(session, decision.memory)
-    if (sameRoute(base, decision.route)) return base
+    if (isAlready(base, decision.route)) return base
     this.note(session, base, decision)
     return withRoute(base, decision.route)
   }
 
-  private decide({ agent: { session }, turn, step }: RequestPayload, base: Route): RequestDecision {
+  private decide({ agent: { session }, turn, step }: RequestPayload, base: LlmCallConfig): RequestDecision {
     return decideRequest({
       base, memory: this.memories.get(session) ?? initialMemory, state: this.parts.book.of(session), world: this.world,
       unfit: this.unfitFor(session, turn, step),
@@ -182,6 +182,7 @@ const reasonText = (kind: 'marked' | 'assigned', choice: Choice): string =>
 
 /** The effort and the token limit belong to the old model; the new one has its own, or its provider's. */
 function withRoute(base: LlmCallConfig, { provider, model, reasoningEffort }: Target): LlmCallConfig {
-  const { reasoningEffort: _effort, maxTokens: _maxTokens, ...kept } = base
-  return { ...kept, provider, model, ...reasoningEffort === undefined ? {} : { reasoningEffort } } as LlmCallConfig
+  const { reasoningEffort: _effort, maxTokens, ...kept } = base
+  const limit = sameRoute(base, { provider, model }) && maxTokens !== undefined ? { maxTokens } : {}
+  return { ...kept, ...limit, provider, model, ...reasoningEffort === undefined ? {} : { reasoningEffort } } as LlmCallConfig
 }

@@ -52,8 +52,8 @@ export interface RequestDecision {
 
 /** A request that is about to be sent. */
 export interface RequestContext {
-  /** The route that the harness would use. */
-  readonly base: Route
+  /** The route, and the effort, that the harness would use. */
+  readonly base: Target
   readonly memory: RouteMemory
   readonly state: SessionState
   readonly world: World
@@ -66,8 +66,17 @@ const bare = ({ provider, model }: Route): Route => ({ provider, model })
 
 const bareOrNone = (route: Route | null): Route | null => route === null ? null : bare(route)
 
+/**
+ * Whether a request would go to a target as it is: same route, and the effort that the target asks for, if it does.
+ *
+ * @param base - what the harness would use.
+ * @param target - the target.
+ */
+export const isAlready = (base: Target, target: Target): boolean =>
+  sameRoute(base, target) && (target.reasoningEffort === undefined || target.reasoningEffort === base.reasoningEffort)
+
 function decided({ base, state }: RequestContext, target: Target, why: RequestWhy, picked: Route | null): RequestDecision {
-  const to = sameRoute(base, target) ? null : target
+  const to = isAlready(base, target) ? null : target
   return { route: target, why, memory: { base: bare(base), to, sent: bare(target), picked: bareOrNone(picked), obeyed: state.settings.pool } }
 }
 

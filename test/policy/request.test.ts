@@ -8,6 +8,8 @@ import { deepFreeze, HOUR, log, type Log, MINUTE, NOON, THROTTLED } from '../sup
 import { A, B, C, mark, world } from '../support/world.ts'
 
 const OUTSIDE = { provider: 'z', model: 'z' }
+/** B as the harness has it once it took the route up: with the effort that the pool gives it. */
+const B_TAKEN = { ...B, reasoningEffort: 'high' }
 const script: [string, ...string[]] = ['node', 'x.mjs']
 const deployment = (more: ConfigInput = {}) => parseConfig({
   pools: { medium: { routes: [A, { ...B, reasoningEffort: 'high' }, C] } },
@@ -22,7 +24,7 @@ class Live {
   readonly log: Log = log()
 
   /** The next request, when the harness would send it to `base`. */
-  asks(base: Route, known: World = world(), { unfit = [] as readonly Route[], under = config } = {}) {
+  asks(base: Target, known: World = world(), { unfit = [] as readonly Route[], under = config } = {}) {
     const request = deepFreeze({ base, memory: this.memory, state: foldSession(this.log.rows), world: known, unfit })
     const decision = decideRequest(request, under)
     this.memory = decision.memory
@@ -131,7 +133,7 @@ describe('after a move', () => {
 
   it('the session stays on its new route once the harness took it up', () => {
     const session = live()
-    expect([session.asks(A, aOut), session.asks(B, aOut), session.asks(B)]).toEqual(['b marked', 'b moved-before', 'b as-it-is'])
+    expect([session.asks(A, aOut), session.asks(B_TAKEN, aOut), session.asks(B_TAKEN)]).toEqual(['b marked', 'b moved-before', 'b as-it-is'])
   })
 
   it('a mark that is gone moves nobody back in mid-conversation', () => {
@@ -245,9 +247,15 @@ describe('a session that is put in a pool', () => {
     const session = put()
     expect(session.asks(OUTSIDE, world({ left: { a: 1 } }))).toBe('b assigned')
     expect(session.asks(OUTSIDE)).toBe('b moved-before')
-    expect(session.asks(B)).toBe('b moved-before')
+    expect(session.asks(B_TAKEN)).toBe('b moved-before')
     session.does(given => given.asks('b', 'n').answers())
-    expect([session.asks(B), session.asks(B, world({ marked: ['b'] }))]).toEqual(['b as-it-is', 'a marked'])
+    expect([session.asks(B_TAKEN), session.asks(B_TAKEN, world({ marked: ['b'] }))]).toEqual(['b as-it-is', 'a marked'])
+  })
+
+  it('gets the effort of its route also where it is on that route already', () => {
+    const session = live(given => given.command('/quota-pool medium'))
+    expect(session.asks(B, aOut)).toBe('b assigned')
+    expect(session.memory.to).toMatchObject({ provider: 'b', reasoningEffort: 'high' })
   })
 
   it('is not forgotten when the request that was on its way is answered', () => {
