@@ -167,7 +167,7 @@ function sessionOpened(event: Raw): Fact | undefined {
 /** Most events are stream chunks that say nothing here; they are told apart by one property before anything is built. */
 const isPlainChunk = (event: Raw): boolean =>
   event['type'] === 'assistant/chunk'
-  && !(isRecord(event['data']) && isRecord(event['data']['chunk']) && event['data']['chunk']['type'] === 'finish')
+  && (event['data'] as { readonly chunk?: { readonly type?: unknown } | null } | null | undefined)?.chunk?.type !== 'finish'
 
 /**
  * Read one row of a session log.
@@ -176,7 +176,7 @@ const isPlainChunk = (event: Raw): boolean =>
  * @returns the fact it states, or `undefined` when it concerns the allowance in no way. Never throws.
  */
 export function decodeEvent(event: unknown): Fact | undefined {
-  if (!isRecord(event) || isPlainChunk(event)) return undefined
+  if (typeof event !== 'object' || event === null || isPlainChunk(event as Raw) || !isRecord(event)) return undefined
   const type = event['type']
   if (type === 'session') return sessionOpened(event)
   const decode = typeof type === 'string' ? DECODERS.get(type) : undefined

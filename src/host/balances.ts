@@ -153,7 +153,9 @@ export class Balances {
     if (subprocess === undefined || command === undefined) return { missing: 'no-service', at: this.clock.now() }
     const timeout = new AbortController()
     const signal = AbortSignal.any([timeout.signal, this.lifetime.signal])
-    const late = new Promise<'late'>((resolve) => { signal.addEventListener('abort', () => { resolve('late') }, { once: true }) })
+    let onAbort = (): void => {}
+    const late = new Promise<'late'>((resolve) => { onAbort = () => { resolve('late') } })
+    signal.addEventListener('abort', onAbort, { once: true })
     const cancel = this.clock.after(() => { timeout.abort() }, source.timeoutMs)
     try {
       const key = await Promise.race([this.credential(command.keyEnv), late])
@@ -169,6 +171,8 @@ export class Balances {
       return this.readingOf(handle, ended, source, Object.values(key)[0])
     } finally {
       cancel()
+      // A signal made of others lives as long as they do while anybody listens to it: one a minute for days.
+      signal.removeEventListener('abort', onAbort)
     }
   }
 

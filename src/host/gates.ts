@@ -93,6 +93,7 @@ export class Gates<K extends object> {
   private readonly sent = new WeakMap<K, number>()
   private readonly owners = new WeakMap<K, number>()
   private owned = 0
+  private closed = false
 
   /**
    * @param parts - what the gates work with.
@@ -270,7 +271,7 @@ export class Gates<K extends object> {
    */
   wait(request: WaitRequest<K>): Promise<Wake> {
     this.waiters.get(request.key)?.end({ kind: 'aborted' })
-    if (request.signal.aborted) return Promise.resolve({ kind: 'aborted' })
+    if (this.closed || request.signal.aborted) return Promise.resolve({ kind: 'aborted' })
     return new Promise((resolve) => {
       const onAbort = (): void => { waiter.end({ kind: 'aborted' }) }
       const waiter: Waiter<K> = {
@@ -328,8 +329,9 @@ export class Gates<K extends object> {
     waiter?.rearm(waiter.nextAttemptAt, 'restated')
   }
 
-  /** End every wait as aborted. */
+  /** End every wait as aborted, also those that would begin later. */
   close(): void {
+    this.closed = true
     for (const waiter of [...this.waiters.values()]) waiter.end({ kind: 'aborted' })
     for (const gate of [...this.gates.values()]) this.drop(gate)
     for (const ramp of this.ramps.values()) ramp.close()

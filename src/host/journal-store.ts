@@ -69,6 +69,8 @@ export class Journal {
   private folded: MarksState = initialMarks
   private readonly shelves = new Map<Shelf, Contents>(SHELVES.map(shelf => [shelf, { records: [], foreign: [] }]))
   private readonly dirty = new Set<Shelf>()
+  /** Records of a shelf at which it is pruned next, where nothing stores it. */
+  private readonly pruneAt = new Map<Shelf, number>()
   /** Epoch ms of the last answer of each provider: storage may open after the first answers came. */
   private readonly answeredAt = new Map<string, number>()
   private readonly clock: Clock
@@ -115,7 +117,11 @@ export class Journal {
       const contents = this.contents(shelf)
       contents.records.push(record)
       // A write prunes what it stores; without storage nothing else would.
-      if (this.table === undefined && contents.records.length > UNSTORED_LIMIT) contents.records = liveRecords(contents.records)
+      if (this.table === undefined && contents.records.length > (this.pruneAt.get(shelf) ?? UNSTORED_LIMIT)) {
+        contents.records = liveRecords(contents.records)
+        // With more live records than the limit every further one would have all of them looked through.
+        this.pruneAt.set(shelf, Math.max(UNSTORED_LIMIT, 2 * contents.records.length))
+      }
       this.dirty.add(shelf)
     }
     this.write()
@@ -130,6 +136,13 @@ export class Journal {
   answered(provider: string, at: number): void {
     this.answeredAt.set(provider, at)
     if (Object.hasOwn(this.folded, provider)) this.append({ type: 'providerLifted', provider, at, by: 'answer' })
+  }
+
+  /** Resolves when what was appended so far is stored, or could not be; with a medium that hangs, when it goes on. */
+  async settled(): Promise<void> {
+    // What came while a write ran is in the next one.
+    await this.writing
+    await this.writing
   }
 
   /**

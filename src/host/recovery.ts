@@ -185,7 +185,8 @@ export class Recovery {
     this.say(session, on.provider, response, first.at)
     const waiting = gates.wait({
       key: session, routes, nextAttemptAt: first.at, limitAt: response.limitAt,
-      signal: AbortSignal.any([payload.signal, this.lifetime.signal]),
+      // The end of the plugin closes the gates; a signal made of two would add a kilobyte to every wait.
+      signal: payload.signal,
       rearm: (at, cause) => { planned = this.rearm(() => record(at, cause)) ?? planned },
     })
     this.parts.watch.start()
@@ -198,9 +199,12 @@ export class Recovery {
     return !this.isOver(payload)
   }
 
-  /** What the log holds of a wait must be on the disk, for a host that is killed has nothing else to go by. */
+  /**
+   * What the log holds of a wait must be on the disk, for a host that is killed has nothing else to go by. The index goes
+   * first: a wait that only the log knows would not be found, one that only the index knows is.
+   */
   private keep(session: Session): void {
-    void Promise.resolve(this.parts.flush(session)).catch(() => {})
+    void this.parts.journal.settled().then(() => this.parts.flush(session)).catch(() => {})
   }
 
   /** Runs while another session's refusal is handled, and must not harm that. */

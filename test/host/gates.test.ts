@@ -70,6 +70,18 @@ describe('of several sessions that wait on a route', () => {
     expect(causes(sitters)).toEqual([['due'], ['ramp'], ['due'], [], []])
   })
 
+  it('nobody asks in between while they follow, also when that takes longer than the interval', async () => {
+    queue = new Queue({ intervalMs: SECOND })
+    const sitters = await queue.waiting(1)
+    for (let more = 1; more < 12; more += 1) sitters.push(queue.sitter(`s${more}`))
+    for (const sitter of sitters.slice(1)) queue.refuse(sitter)
+    await queue.pass(SECOND)
+    queue.asks(sitters[0]!)
+    queue.gates.answered(sitters[0]!, ROUTE)
+    await queue.pass(11 * RAMP_SPACING_MS)
+    expect(causes(sitters)).toEqual([['due'], ...sitters.slice(1).map(() => ['ramp'])])
+  })
+
   it('the next one asks soon when the one who asks ends without an answer', async () => {
     const [first, second] = await queue.waiting(2) as [Sitter, Sitter]
     await queue.until(SECOND + HOUR)
@@ -265,6 +277,10 @@ describe('a wait', () => {
     await queue.pass(1)
     expect(causes(sitters)).toEqual([['aborted'], ['aborted'], ['aborted']])
     empty()
+    // A listener that was on its way when the plugin went must not wait for ever.
+    queue.wait(sitters[0]!)
+    await queue.pass(1)
+    expect(causes([sitters[0]!])).toEqual([['aborted', 'aborted']])
   })
 
   it('of whoever asks goes on under another key', async () => {

@@ -24,6 +24,7 @@ import SystemPrompt from '@deepseek-ai/dsh-system-prompt'
 import ToolRuntime from '@deepseek-ai/dsh-tools'
 import { vi } from 'vitest'
 import * as QuotaRetry from '../../src/index.ts'
+import * as QuotaInvariant from '../../src/invariant.ts'
 import type { Clock } from '../../src/host/clock.ts'
 import type { ConfigInput } from '../../src/index.ts'
 
@@ -93,6 +94,8 @@ export interface RigOptions {
   readonly clock?: Clock
   /** `false` leaves the plugin out: a host from which it was removed. */
   readonly plugin?: boolean
+  /** `false` leaves the companion of the harness's retries out, which objects to some of what ours objects to. */
+  readonly retryInvariant?: boolean
   /** More plugins, mounted before or after ours. */
   readonly before?: (ctx: Context) => Promise<unknown>
   readonly after?: (ctx: Context) => Promise<unknown>
@@ -104,6 +107,8 @@ export interface Rig {
   readonly root: string
   /** Announcements of the plugin in order. */
   readonly announced: { name: string; payload: any }[]
+  /** What the plugin's own companion objected to. A test that provokes an objection takes it out; any other fails on it. */
+  readonly violations: string[]
   /** Lines that the plugin would have printed. */
   readonly warnings: string[]
   readonly plugin: any
@@ -114,7 +119,21 @@ export interface Rig {
 
 const ANNOUNCEMENTS = ['llm-quota-retry/entered', 'llm-quota-retry/failover', 'llm-quota-retry/left']
 
-async function mountHost(ctx: any, root: string, storage: boolean): Promise<void> {
+/** Our own companion. Some of what it says would be lost: the harness contains what observers of events throw. */
+const companion = (violations: string[]) => ({
+  name: QuotaInvariant.name,
+  inject: QuotaInvariant.inject,
+  apply: (inner: any) => QuotaInvariant.apply({
+    invariants: {
+      register: (owner: string, install: any) => inner.invariants.register(owner, Object.assign((child: Context, fail: (message: string) => never) => install(child, (message: string) => {
+        violations.push(message)
+        fail(message)
+      }), { inject: install.inject })),
+    },
+  } as any),
+})
+
+async function mountHost(ctx: any, root: string, { storage, retryInvariant }: RigOptions, violations: string[]): Promise<void> {
   await ctx.plugin(LlmRuntime)
   await ctx.plugin(SessionStore)
   await ctx.plugin(SystemPrompt, {})
@@ -123,15 +142,16 @@ async function mountHost(ctx: any, root: string, storage: boolean): Promise<void
   await ctx.plugin(SessionProjectionRegistry)
   await ctx.plugin(CommandRuntime)
   await ctx.plugin(JsonlSessionPersistence, { root: join(root, 'sessions') })
-  if (storage) {
+  if (storage !== false) {
     await ctx.plugin(Storage)
     await ctx.plugin(StorageJson, { root: join(root, 'storages') })
     await ctx.plugin(StorageDomain, { backend: 'json' })
   }
   await ctx.plugin(Invariants)
   await ctx.plugin(CommandInvariant)
-  await ctx.plugin(RetryInvariant)
+  if (retryInvariant !== false) await ctx.plugin(RetryInvariant)
   await ctx.plugin(SessionInvariant)
+  await ctx.plugin(companion(violations))
   await ctx.plugin(LlmRetry)
 }
 
@@ -140,7 +160,8 @@ export async function rig(options: RigOptions): Promise<Rig> {
   const root = options.root ?? await mkdtemp(join(tmpdir(), 'quota-rig-'))
   const ctx: any = new Context()
   const warnings: string[] = []
-  await mountHost(ctx, root, options.storage !== false)
+  const violations: string[] = []
+  await mountHost(ctx, root, options, violations)
   if (options.subprocess === true) await ctx.plugin(SubprocessLocal as never)
   if (options.credentials !== undefined) ctx.provide('credentials', { resolve: async (name: string) => options.credentials?.[name] === undefined ? undefined : { value: options.credentials[name], source: 'env' } })
   await options.before?.(ctx)
@@ -157,7 +178,7 @@ export async function rig(options: RigOptions): Promise<Rig> {
   const announced: Rig['announced'] = []
   for (const name of ANNOUNCEMENTS) ctx.on(name, (payload: unknown) => { announced.push({ name: name.slice(16), payload }) })
   return {
-    ctx, adapter, root, announced, warnings, plugin,
+    ctx, adapter, root, announced, violations, warnings, plugin,
     async start(id = 's1', route = { provider: 'a', model: 'm' }, meta) {
       const { agent } = await ctx.agents.create({ sessionId: SessionId(id), agentOptions: route, ...meta === undefined ? {} : { meta } })
       return agent
@@ -166,6 +187,7 @@ export async function rig(options: RigOptions): Promise<Rig> {
     async dispose() {
       await ctx.fiber.dispose()
       if (options.root === undefined) await rm(root, { recursive: true, force: true })
+      if (violations.length > 0) throw new Error(`invariants of the plugin were violated:\n${violations.join('\n')}`)
     },
   }
 }
