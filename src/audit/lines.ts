@@ -130,7 +130,7 @@ export class Lines {
 
   private line(bytes: Buffer, start: number, end: number, offset: number): void {
     const type = provenType(bytes, start, end)
-    if (type === undefined || isRead(type) || bytes[end - 1] !== BRACE) this.parse(bytes, start, end, offset, false)
+    if (type === undefined || isRead(type) || bytes[end - 1] !== BRACE) this.parse(bytes, start, end, offset, false, type)
     else this.pass(type, offset)
   }
 
@@ -140,14 +140,14 @@ export class Lines {
     else this.target.unknown(type, offset)
   }
 
-  private parse(bytes: Buffer, start: number, end: number, offset: number, last: boolean): void {
+  private parse(bytes: Buffer, start: number, end: number, offset: number, last: boolean, proven?: string): void {
     if (end <= start || (end === start + 1 && bytes[start] === CR)) return
     this.lines += 1
     // A byte order mark is an editor's, and no part of the row.
     const from = offset === 0 && bytes[start] === 0xEF && bytes[start + 1] === 0xBB ? start + 3 : start
     let value: unknown
     try {
-      value = parseLine(bytes, from, end, this.full)
+      value = parseLine(bytes, from, end, proven)
     } catch {
       return this.target.broken(offset, last)
     }

@@ -45,6 +45,8 @@ export const SessionWaiting = z.object({
   provider: name,
   /** The turn that waits: where the end of the log was lost in a crash, its turn must still be this one. */
   turn: z.number().int().nonnegative().optional(),
+  /** How many entries of the session closed before this one: a log that holds as many has not lost it. */
+  closed: z.number().int().nonnegative().optional(),
 })
 
 /** A session holds no wait any more. */

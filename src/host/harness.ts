@@ -67,6 +67,15 @@ export function liveSession(ctx: Context, id: string): Session | undefined {
 }
 
 /**
+ * Every live session.
+ *
+ * @param ctx - the plugin's context.
+ */
+export function liveSessions(ctx: Context): readonly Session[] {
+  return ctx.get('sessions')?.list() ?? []
+}
+
+/**
  * The live agent that drives a session.
  *
  * @param ctx - the plugin's context.

@@ -3,7 +3,7 @@ import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import type { Fact } from '../events/facts.ts'
 import { type Config, type ConfigInput, parseConfig } from '../policy/config.ts'
-import { heldWait } from '../policy/resume.ts'
+import { heldWait, indexChange } from '../policy/resume.ts'
 import { projectionUnit } from '../projections/unit.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { transitions } from '../reducers/transitions.ts'
@@ -49,16 +49,23 @@ interface Moving {
   readonly watch: Watch
   readonly announcer: Announcer
   readonly resume: () => Resume
+  /** Have the host write a session's log to its disk. */
+  readonly flush: (session: Session) => Promise<void>
+  /** The folded state of a session. */
+  readonly stateOf: (session: Session) => SessionState
 }
 
 /** Everything that a fact of a session sets in motion. */
-function onFact({ journal, gates, watch, announcer, resume }: Moving, session: Session, fact: Fact, before: SessionState, after: SessionState): void {
+function onFact(moving: Moving, session: Session, fact: Fact, before: SessionState, after: SessionState): void {
+  const { journal, gates, watch, announcer, resume } = moving
   const found = transitions(before, after)
   for (const transition of found) {
     if (transition.type === 'left' && transition.entry.reason === 'disabled') gates.end(session, { kind: 'disabled' })
   }
-  indexWait(journal, session, before, after, fact.at)
+  indexWait(moving, session, fact, before, after)
   if (fact.type === 'turnStarted') resume().awake(session.id)
+  // A turn that ends with its wait given up waited for the plugin that was unloaded before this one.
+  if (fact.type === 'turnEnded' && fact.outcome === 'error' && after.entries.open?.cutOff != null) void resume().start()
   if (fact.type === 'turnEnded') gates.left(session)
   if (fact.type === 'answered') {
     const route = fact.route ?? after.step.route
@@ -73,18 +80,19 @@ function onFact({ journal, gates, watch, announcer, resume }: Moving, session: S
   announcer.announce(session, found)
 }
 
-/** The index follows what the log says: a session is in it from its first wait until its run is answered, stopped or off. */
-function indexWait(journal: Journal, session: Session, before: SessionState, after: SessionState, at: number): void {
-  const was = heldWait(before)
-  const is = heldWait(after)
-  if (was === undefined && is === undefined) return
-  if (is === undefined) journal.append({ type: 'sessionReleased', session: session.id, at })
-  else if (is.nextAttemptAt !== was?.nextAttemptAt || is.turn !== was.turn) {
-    journal.append({ type: 'sessionWaiting', session: session.id, at, ...is })
-  }
+/** The index follows what the log says. */
+function indexWait({ flush, journal, stateOf }: Moving, session: Session, fact: Fact, before: SessionState, after: SessionState): void {
+  const change = indexChange(fact, before, after)
+  if (change?.type === 'waiting') journal.append({ type: 'sessionWaiting', session: session.id, at: fact.at, ...change.held })
+  if (change?.type !== 'released') return
+  const release = (): void => { journal.append({ type: 'sessionReleased', session: session.id, at: fact.at }) }
+  if (change.when === 'now') release()
+  // The event that ends the wait may not have reached the writer of the log yet. A log that cannot be written keeps the
+  // session in the index, and decides after the restart.
+  else void Promise.resolve().then(() => flush(session)).then(() => { if (heldWait(stateOf(session)) === undefined) release() }, () => {})
 }
 
-/** Take up what waited before the restart, once everything that opens a session is there. */
+/** Take up what waited before the restart or the reload, once everything that opens a session is there. */
 function startResume(ctx: Context, config: Config, scheduler: Scheduler, clock: Clock, resume: Resume): void {
   if (!config.resumeOnStart) return
   const loader = ctx.get('loader' as never) as { await?(): Promise<unknown> } | undefined
@@ -123,8 +131,8 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const journal = new Journal(clock, warn)
   const balances = new Balances(ctx, config, clock, voice, (provider, reading) => { watch.read(provider, reading) })
   const watch = new Watch({ config, clock, scheduler, journal, gates, refresh: providers => balances.refresh(providers) })
-  const moving: Moving = { journal, gates, watch, announcer: new Announcer(ctx, warn), resume: () => resume }
-  const flush = (session: Session): unknown => ctx.get('sessions')?.flush(session)
+  const flush = async (session: Session): Promise<void> => { await ctx.get('sessions')?.flush(session) }
+  const moving: Moving = { journal, gates, watch, announcer: new Announcer(ctx, warn), resume: () => resume, flush, stateOf: session => book.of(session) }
   const book = new SessionBook((...change) => { onFact(moving, ...change) })
   const settings = new SettingsWriter(ctx, config, book)
   const router = new Router({ ctx, config, clock, book, journal, balances, voice })
@@ -159,7 +167,10 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   registerProjection(ctx, projectionUnit(config))
   registerCommands(ctx, { config, clock, book, gates, settings, balances, router })
   openChannel(ctx, { config, clock, book, gates, balances, router, journal })
-  attachStorage(ctx, journal, () => { startResume(ctx, config, scheduler, clock, resume) })
+  const takeUp = (): void => { startResume(ctx, config, scheduler, clock, resume) }
+  // Without storage, too, live sessions know what they waited for.
+  takeUp()
+  attachStorage(ctx, journal, takeUp)
   ctx.provide('llmQuotaRetry', createService({ config, book, gates, settings, balances, router }))
   ctx.effect(() => async () => {
     resume.close()

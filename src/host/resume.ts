@@ -3,13 +3,13 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { POLICY } from '../events/policy-key.ts'
 import type { Config } from '../policy/config.ts'
-import { decideResume, deliveryFor, type ResumeDecision } from '../policy/resume.ts'
+import { decideResume, deliveryFor, heldWait, type ResumeDecision } from '../policy/resume.ts'
 import { foldInbox } from '../reducers/inbox.ts'
 import { foldSession, type SessionState } from '../reducers/session.ts'
 import type { Waiting } from '../reducers/waiting.ts'
 import type { Clock } from './clock.ts'
 import type { Gates } from './gates.ts'
-import { archivedSessions, liveSession, openSession, readLog, readStoredLog } from './harness.ts'
+import { archivedSessions, liveSession, liveSessions, openSession, readLog, readStoredLog } from './harness.ts'
 import type { Journal } from './journal-store.ts'
 import type { SessionBook } from './book.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -34,6 +34,8 @@ interface Sleeper {
 
 /** Time between two sessions that go on for which nothing has to be asked, in ms. */
 const SPREAD_MS = 250
+/** Time to the next look at sessions that could not be read or opened, in ms. */
+const AGAIN_MS = 60_000
 
 /**
  * Takes up the runs that waited when the host ended.
@@ -45,6 +47,10 @@ const SPREAD_MS = 250
 export class Resume {
   private readonly parts: ResumeParts
   private readonly sleepers = new Map<string, Sleeper>()
+  /** The looks so far, one after another: storage may come, or come back, while one runs. */
+  private looks: Promise<void> = Promise.resolve()
+  private lookAgain = false
+  private saidFailed = false
   private readonly lifetime = new AbortController()
 
   /**
@@ -54,28 +60,61 @@ export class Resume {
     this.parts = parts
   }
 
-  /** Look at every session of the index, once. */
-  async start(): Promise<void> {
-    const { config, journal, voice } = this.parts
+  /** Look at every session of the index, and at every live one, unless it is waited for already. Never rejects. */
+  start(): Promise<void> {
+    this.looks = this.looks.then(() => this.look()).catch((error: unknown) => {
+      this.parts.voice.warn('resume-look', `sessions that waited could not be looked for: ${String(error)}`)
+    })
+    return this.looks
+  }
+
+  private async look(): Promise<void> {
+    const { clock, config, journal, voice } = this.parts
     if (!config.resumeOnStart || this.lifetime.signal.aborted) return
     const archived = archivedSessions(this.parts.ctx)
-    const queue = Object.values(journal.waiting()).sort((a, b) => a.nextAttemptAt - b.nextAttemptAt)
+    const queue = this.candidates()
     let found = 0
     let goOn = 0
     let failed = 0
     const worker = async (): Promise<void> => {
       for (let waiting = queue.shift(); waiting !== undefined; waiting = queue.shift()) {
         if (this.lifetime.signal.aborted) return
-        if (this.isAwake(waiting.session)) continue
+        if (this.sleepers.has(waiting.session) || this.isAwake(waiting.session)) continue
         found += 1
-        const decision = await this.look(waiting, archived).catch(() => undefined)
+        const decision = await this.decide(waiting, archived).catch(() => undefined)
+        // Unloaded meanwhile: whoever comes next looks for itself, and finds the index as it was.
+        if (this.lifetime.signal.aborted) return
         if (decision === undefined) failed += 1
         else if (decision.kind === 'continue') this.sleep({ waiting }, decision, goOn++)
-        else journal.append({ type: 'sessionReleased', session: waiting.session, at: this.parts.clock.now() })
+        else journal.append({ type: 'sessionReleased', session: waiting.session, at: clock.now() })
       }
     }
     await Promise.all(Array.from({ length: config.resumeConcurrency }, worker))
-    if (found > 0) voice.say(`after the restart ${goOn} of ${found} sessions that waited go on${failed === 0 ? '' : `; ${failed} could not be read`}.`)
+    if (failed > 0) this.again()
+    if (found > failed || (failed > 0 && !this.saidFailed)) voice.say(`after the restart ${goOn} of ${found} sessions that waited go on${failed === 0 ? '' : `; ${failed} could not be read and are looked at again`}.`)
+    this.saidFailed ||= failed > 0
+  }
+
+  /** What the index names; and live sessions that were cut off in their wait when this plugin was reloaded. */
+  private candidates(): Waiting[] {
+    const { book, clock, ctx, journal } = this.parts
+    const indexed = journal.waiting()
+    const live = liveSessions(ctx).flatMap((session): Waiting[] => {
+      const held = Object.hasOwn(indexed, session.id) ? undefined : heldWait(book.of(session))
+      return held === undefined ? [] : [{ session: session.id, at: clock.now(), ...held }]
+    })
+    return [...Object.values(indexed), ...live].sort((a, b) => a.nextAttemptAt - b.nextAttemptAt)
+  }
+
+  /** Look once more, a while later. */
+  private again(): void {
+    const { clock, scheduler } = this.parts
+    if (this.lookAgain || this.lifetime.signal.aborted) return
+    this.lookAgain = true
+    scheduler.at(clock.now() + AGAIN_MS, () => {
+      this.lookAgain = false
+      void this.start()
+    })
   }
 
   /** Whether a session was opened meanwhile and is at work: what it waits for, it waits for by itself. */
@@ -107,7 +146,7 @@ export class Resume {
     this.sleepers.clear()
   }
 
-  private async look(waiting: Waiting, archived: ReadonlySet<string>): Promise<ResumeDecision | undefined> {
+  private async decide(waiting: Waiting, archived: ReadonlySet<string>): Promise<ResumeDecision | undefined> {
     const { book, clock, config, ctx } = this.parts
     const live = liveSession(ctx, waiting.session)
     const stored = live === undefined ? await readStoredLog(ctx, waiting.session) : undefined
@@ -132,7 +171,8 @@ export class Resume {
       if (wake.kind === 'go' && this.sleepers.delete(id)) await this.wake(sleeper)
     }).catch((error: unknown) => {
       gates.left(sleeper)
-      voice.warn('resume', `a session that waited could not be taken up and stays closed: ${String(error)}`)
+      voice.warn('resume', `a session that waited could not be taken up and is tried again: ${String(error)}`)
+      this.again()
     })
   }
 
@@ -140,6 +180,8 @@ export class Resume {
     const { book, clock, config, ctx, gates } = this.parts
     const { waiting } = sleeper
     const agent = await openSession(ctx, waiting.session)
+    // Unloaded meanwhile: a second continuation would come from whoever is loaded now.
+    if (this.lifetime.signal.aborted) return
     if (agent === undefined) throw new Error('no way to open a stored session is offered by this host')
     const { session } = agent
     // Between the look and now the person may have cancelled, archived, or gone on by themselves.
@@ -147,6 +189,8 @@ export class Resume {
     const decision = decideResume({ waiting, state: book.of(session), archived, child: session.header.origin === 'subagent', now: clock.now() }, config)
     if (decision.kind === 'stay' || agent.status !== 'idle') {
       gates.left(sleeper)
+      // A session at work is in the index for its own sake, if at all.
+      if (agent.status === 'idle') this.parts.journal.append({ type: 'sessionReleased', session: session.id, at: clock.now() })
       return
     }
     gates.handOver(sleeper, session)

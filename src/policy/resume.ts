@@ -1,3 +1,4 @@
+import type { Fact } from '../events/facts.ts'
 import type { QueuedMessage, QueueName } from '../events/inbox.ts'
 import type { Route } from '../events/route.ts'
 import type { InboxState } from '../reducers/inbox.ts'
@@ -12,9 +13,37 @@ import { resolveSwitch } from './settings.ts'
  * @param state - the folded session.
  * @returns the attempt it waits for, epoch ms, and the provider; `undefined` when nothing is to be taken up after a restart.
  */
-export function heldWait({ entries: { open }, step }: SessionState): Pick<Waiting, 'nextAttemptAt' | 'provider' | 'turn'> | undefined {
+export function heldWait({ entries: { open, closed }, step }: SessionState): Pick<Waiting, 'nextAttemptAt' | 'provider' | 'turn' | 'closed'> | undefined {
   if (open === null || (open.cutOff === null && step.turn !== open.heldBy)) return undefined
-  return { nextAttemptAt: open.cutOff ?? open.wait?.nextAttemptAt ?? open.enteredAt, provider: open.provider, turn: open.heldBy }
+  return { nextAttemptAt: open.cutOff ?? open.wait?.nextAttemptAt ?? open.enteredAt, provider: open.provider, turn: open.heldBy, closed }
+}
+
+/** What the index of waiting sessions has to learn. */
+export type IndexChange =
+  | { readonly type: 'waiting'; readonly held: NonNullable<ReturnType<typeof heldWait>> }
+  /** The session waits no more; `stored` when the index may say so only once the log on the disk does. */
+  | { readonly type: 'released'; readonly when: 'now' | 'stored' }
+
+/**
+ * What the index has to learn of a fact: a session is in it from its first wait until its run is answered, stopped or
+ * off.
+ *
+ * Log and index reach the disk one after the other, and the host may be killed in between. So a session leaves the
+ * index only when the log that says why is on the disk; but at once where a person ended the wait, whose word would
+ * otherwise be lost with the end of the log.
+ *
+ * @param fact - what happened.
+ * @param before - the session before it.
+ * @param after - the session after it.
+ * @returns `undefined` when the index is right as it is.
+ */
+export function indexChange(fact: Fact, before: SessionState, after: SessionState): IndexChange | undefined {
+  const was = heldWait(before)
+  const held = heldWait(after)
+  if (held !== undefined) return held.nextAttemptAt !== was?.nextAttemptAt || held.turn !== was.turn ? { type: 'waiting', held } : undefined
+  if (was === undefined) return undefined
+  const byPerson = fact.type === 'commandSettled' || (fact.type === 'turnEnded' && fact.outcome === 'aborted')
+  return { type: 'released', when: byPerson ? 'now' : 'stored' }
 }
 
 /** Why a session that is in the index of waiting ones stays as it is. */
@@ -44,12 +73,15 @@ export interface Suspended {
 
 /**
  * Whether a crash took the end of the log, and with it the wait that the index knows of: the log then ends in the very
- * turn that waited, cut off, and says nothing of how that wait went on.
+ * turn that waited, or in one that was to carry it on, each cut off, and says nothing of how that wait went on.
  */
-function lostItsEnd({ waiting, state: { entries, step } }: Suspended): boolean {
-  const { turn } = waiting
-  if (turn === undefined || entries.lastClosed?.turn === turn || entries.open?.turn === turn) return false
-  return step.turn === turn || (step.last !== null && step.last.turn === turn && step.last.cut)
+function lostItsEnd({ waiting, state }: Suspended): boolean {
+  const { entries, step } = state
+  const { closed, turn } = waiting
+  if (turn === undefined || heldWait(state) !== undefined) return false
+  // An entry of the same turn may have closed before the lost one opened.
+  if (closed === undefined ? entries.open !== null || entries.lastClosed?.turn === turn : entries.closed > closed) return false
+  return step.turn === turn || (step.cut !== null && step.cut.from <= turn && turn <= step.cut.to)
 }
 
 /**

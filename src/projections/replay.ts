@@ -6,7 +6,7 @@ import { initialState, type SessionState } from '../reducers/session.ts'
 import type { SettingsState } from '../reducers/settings.ts'
 import { transitions } from '../reducers/transitions.ts'
 import type { Route } from '../events/route.ts'
-import { advance } from './audit/advance.ts'
+import { type Advance, advance, beginsOwnHistory, isInherited } from './audit/advance.ts'
 
 /** One thing that happened, and the state of the session after it. */
 export interface Moment {
@@ -20,15 +20,17 @@ export interface Replay {
   readonly settings: SettingsState
   /** The route of the last request. */
   readonly route: Route | null
-  /** Every entry, oldest first; the last may still be open. */
+  /** Every entry of the session's own history, oldest first; the last may still be open. */
   readonly entries: readonly (ClosedEntry | Entry)[]
-  /** Every move, oldest first. */
+  /** Every move of the session's own history, oldest first. */
   readonly failovers: readonly Failover[]
-  /** Requests that failed and answers that were committed. */
+  /** Requests that failed and answers that were committed, in the session's own history. */
   readonly failures: number
   readonly answers: number
   /** Every fact in order, with the state after it. */
   readonly moments: readonly Moment[]
+  /** Index of the first moment that is the session's own: a fork's log begins with what happened in its parent. */
+  readonly ownFrom: number
   /** The folded state at the end of the log. */
   readonly state: SessionState
   /** The folded journal. */
@@ -43,6 +45,24 @@ function collectFailover(found: Failover[], before: SessionState, after: Session
   else found[found.length - 1] = last
 }
 
+interface History {
+  readonly entries: (ClosedEntry | Entry)[]
+  readonly failovers: Failover[]
+  failures: number
+  answers: number
+}
+
+const emptyHistory = (): History => ({ entries: [], failovers: [], failures: 0, answers: 0 })
+
+function collect(own: History, { fact, before, after }: Advance): void {
+  if (fact.type === 'requestFailed') own.failures += 1
+  if (fact.type === 'answered') own.answers += 1
+  for (const transition of transitions(before, after)) {
+    if (transition.type === 'left') own.entries.push(transition.entry)
+  }
+  collectFailover(own.failovers, before, after)
+}
+
 /**
  * Replay a session: the very reducers of the live plugin over its log.
  *
@@ -53,33 +73,29 @@ function collectFailover(found: Failover[], before: SessionState, after: Session
  */
 export function replay(events: Iterable<unknown>, journal: Iterable<unknown> = []): Replay {
   let state = initialState
-  const entries: (ClosedEntry | Entry)[] = []
-  const failovers: Failover[] = []
   const moments: Moment[] = []
-  let failures = 0
-  let answers = 0
+  let own = emptyHistory()
+  let ownFrom = 0
   for (const event of events) {
     const step = advance(state, event)
     if (step === undefined) continue
-    const { fact, before } = step
     state = step.after
-    if (fact.type === 'requestFailed') failures += 1
-    if (fact.type === 'answered') answers += 1
-    for (const transition of transitions(before, state)) {
-      if (transition.type === 'left') entries.push(transition.entry)
-    }
-    collectFailover(failovers, before, state)
-    moments.push({ fact, state })
+    moments.push({ fact: step.fact, state })
+    if (isInherited(step) || beginsOwnHistory(step)) {
+      own = emptyHistory()
+      ownFrom = moments.length
+    } else collect(own, step)
   }
+  const { open } = state.entries
   return {
     session: state.lineage.id,
     settings: state.settings,
     route: state.step.route,
-    entries: state.entries.open === null ? entries : [...entries, state.entries.open],
-    failovers,
-    failures,
-    answers,
+    ...own,
+    // A log that ends within what it took over has no history of its own yet.
+    entries: open === null || (ownFrom > 0 && ownFrom === moments.length) ? own.entries : [...own.entries, open],
     moments,
+    ownFrom,
     state,
     journal: foldJournal(journal),
   }

@@ -14,13 +14,14 @@ export interface TimelineRow {
  * The history of a session as a person reads it.
  *
  * @param history - a replayed session.
- * @returns one row for each fact that matters, in order.
+ * @returns one row for each fact that matters, in order; of a fork only what is its own, behind its head.
  */
 export function timeline(history: Replay): TimelineRow[] {
   const rows: TimelineRow[] = []
   let before = initialState
-  for (const { fact, state } of history.moments) {
-    const what = describe({ fact, before, after: state })
+  for (const [index, { fact, state }] of history.moments.entries()) {
+    const shown = index >= history.ownFrom || fact.type === 'sessionOpened'
+    const what = shown ? describe({ fact, before, after: state }) : undefined
     if (what !== undefined) rows.push({ at: fact.at, what })
     before = state
   }

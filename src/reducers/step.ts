@@ -22,8 +22,8 @@ export interface StepState {
   readonly turn: number | null
   /** The open step of the turn, or `null` between steps. */
   readonly step: number | null
-  /** The last turn that ended, and whether the end of its host cut it off. */
-  readonly last: { readonly turn: number; readonly cut: boolean } | null
+  /** The turns that the ends of their hosts cut off one after another, up to the last one that ended; `null` after any other end, and after an answer. */
+  readonly cut: { readonly from: number; readonly to: number } | null
   /** The route of the last request, as logged. */
   readonly route: Route | null
   readonly reasoningEffort: string | null
@@ -34,7 +34,7 @@ export interface StepState {
 }
 
 /** Nothing open, no route used. */
-export const initialStep: StepState = { turn: null, step: null, last: null, route: null, reasoningEffort: null, chains: {}, refused: [] }
+export const initialStep: StepState = { turn: null, step: null, cut: null, route: null, reasoningEffort: null, chains: {}, refused: [] }
 
 /**
  * Key of a chain in {@link StepState.chains}.
@@ -74,15 +74,17 @@ function withRefusal(refused: StepState['refused'], route: Route, failure: Failu
 export function evolveStep(state: StepState, fact: Fact): StepState {
   switch (fact.type) {
     case 'turnStarted':
-      return { ...state, turn: fact.turn, step: null, last: null, chains: {}, refused: [] }
+      return { ...state, turn: fact.turn, step: null, chains: {}, refused: [] }
     case 'stepStarted':
       return { ...state, turn: fact.turn, step: fact.step, chains: {}, refused: [] }
     case 'stepEnded':
       return { ...state, step: null, chains: {}, refused: [] }
     case 'turnEnded':
-      return { ...closed(state), last: { turn: fact.turn, cut: isCutOff(fact) } }
+      return { ...closed(state), cut: isCutOff(fact) ? { from: state.cut?.from ?? fact.turn, to: fact.turn } : null }
     case 'seedEnded':
       return closed(state)
+    case 'answered':
+      return state.cut === null ? state : { ...state, cut: null }
     case 'routed': {
       // A header is logged also for other changes than that of the route.
       const reasoningEffort = fact.reasoningEffort ?? null

@@ -58,6 +58,18 @@ const data = fc.oneof(
 )
 const type = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...READ_TYPES) }, { weight: 3, arbitrary: fc.constantFrom('assistant/chunk', 'text-chunks', 'tool/result', 'user/message') }, hostile)
 const row = fc.record({ type, seq: number, time: number, data, id: hostile, createdAt: number })
+/** An answer as the host writes it, whose content is not even read: anything that could end it too early or too late. */
+const nested = fc.letrec(tie => ({
+  value: fc.oneof({ depthSize: 'small' }, hostile, number, fc.array(tie('value'), { maxLength: 3 }), fc.dictionary(hostile, tie('value'), { maxKeys: 3 }), fc.constantFrom('],"source":{"provider":"x","model":"y"}}}}', '[', ']', '\\"]', '{', null, true)),
+})).value
+const answer = fc.record({
+  type: fc.constant('assistant/message'), seq: fc.nat(), time: fc.nat(), data: fc.record({
+    turn: fc.nat(3), step: fc.nat(3),
+    message: fc.record({ role: fc.constant('assistant'), content: fc.array(nested, { maxLength: 4 }), source: fc.oneof(route, fc.record({ kind: fc.constant('model'), provider: hostile, model: hostile, more: nested })) }, { requiredKeys: ['role', 'content'] }),
+    interrupted: fc.boolean(),
+  }, { requiredKeys: ['turn', 'step', 'message'] }),
+  sourceEventSeqs: fc.array(fc.nat()),
+}, { requiredKeys: ['type', 'seq', 'time', 'data'] })
 /** The same row as other writers could have it. */
 const shape = fc.constantFrom<(value: object) => string>(
   value => JSON.stringify(value),
@@ -71,7 +83,7 @@ const shape = fc.constantFrom<(value: object) => string>(
   value => JSON.stringify(value).replace('/', '\\/'),
   value => JSON.stringify(value).slice(0, -1),
 )
-const line = fc.oneof({ weight: 8, arbitrary: fc.tuple(row, shape).map(([value, write]) => write(value) ?? 'null') }, hostile)
+const line = fc.oneof({ weight: 4, arbitrary: answer.map(value => JSON.stringify(value)) }, { weight: 1, arbitrary: fc.tuple(answer, shape).map(([value, write]) => write(value)) }, { weight: 8, arbitrary: fc.tuple(row, shape).map(([value, write]) => write(value) ?? 'null') }, hostile)
 const log = fc.tuple(fc.array(line, { maxLength: 12 }), fc.constantFrom('\n', '')).map(([lines, end]) => Buffer.from(lines.join('\n') + end))
 
 describe('the fast path', () => {

@@ -35,7 +35,7 @@ describe('the audit of a session', () => {
   it.each([
     ['cancelled', new TestLog().turn().asks('a', 'm').fails().waits().after(5_000).ends('aborted'), { keptMs: 5_000, endedBy: 'turn-ended', outcome: 'aborted' }, 'open'],
     ['switched off', new TestLog().turn().asks('a', 'm').fails().waits().after(5_000).row('command/run', { commandId: 'c', name: 'quota-retry', args: ' off' }).row('command/done', { commandId: 'c', kind: 'success' }), { keptMs: 5_000, endedBy: 'switched-off' }, 'disabled'],
-    ['cut by a restart', new TestLog().turn().asks('a', 'm').fails().waits().after(5_000).row('session/end-seed', {}), { keptMs: 5_000, endedBy: 'restart' }, 'open'],
+    ['cut by a restart', new TestLog().turn().asks('a', 'm').fails().waits().after(5_000).row('session/end-seed', {}), { keptMs: 5_000, endedBy: 'host-ended' }, 'open'],
     ['open at the end', new TestLog().turn().asks('a', 'm').fails().waits(), { keptMs: 0, endedBy: 'log-ended', endedAt: null }, 'open'],
     ['brought forward', new TestLog().turn().asks('a', 'm').fails().waits().after(5_000).starts().answers('a', 'm'), { keptMs: 5_000, endedBy: 'attempt' }, 'recovered'],
   ])('tells how a wait ended: %s', (_name, log, wait, entry) => {
@@ -58,6 +58,36 @@ describe('the audit of a session', () => {
     expect(head).toMatchObject({ parent: 's1', inherited: 6 })
     expect([totals.refused, totals.answered]).toEqual([0, 1])
     expect(of(records, 'failure')).toEqual([])
+  })
+
+  it('leaves it out as well where only a later row says that it was taken over', () => {
+    const log = new TestLog('child', { parentSession: 's1' }).turn().asks('a', 'm').fails().waits().ends('aborted').row('session/end-seed', { inherited: true }).turn(2).answers('a', 'm', 2)
+    const { totals, head, rows, records } = audited(log)
+    expect(head).toMatchObject({ parent: 's1', inherited: 7 })
+    expect(totals).toMatchObject({ refused: 0, answered: 1, waits: 0, entries: 0 })
+    expect([rows.map(({ text }) => text), records.map(({ record }) => record)]).toEqual([['answered by a/m'], ['answers']])
+  })
+
+  it('tells a child that is no fork whole', () => {
+    const { totals, rows } = audited(new TestLog('child', { parentSession: 's1' }).turn().asks('a', 'm').fails().waits().ends('aborted'))
+    expect([totals.refused, totals.entries, rows.length]).toEqual([1, 1, 4])
+  })
+
+  it.each([
+    ['killed', 'interrupted', {}], ['stopped', 'aborted', { reason: { kind: 'disposed' } }],
+  ])('tells a wait that the end of its host cut off, and the turn that carries the run on: %s', (_name, kind, reason) => {
+    const { records, rows } = audited(new TestLog().turn().asks('a', 'm').fails().waits().after(5_000).row('turn/end', { turn: 1, reason: { kind, ...reason } })
+      .row('session/end-seed', {}).after(HOUR).turn(2).answers('a', 'm', 2))
+    expect(of(records, 'wait')).toEqual([expect.objectContaining({ keptMs: 5_000, endedBy: 'host-ended', outcome: kind })])
+    expect(of(records, 'continuation')).toEqual([{ record: 'continuation', at: START + HOUR + 5_000, seq: expect.any(Number), turn: 2, ofTurn: 1, dueAt: START + HOUR }])
+    expect(rows.map(({ text }) => text)).toContain('the run of turn 1 goes on in turn 2, 5 s after the time it waited for when the host ended')
+  })
+
+  it('counts a wait that was brought forward once', () => {
+    const early = (log: TestLog) => log.row('llm/retry', { turn: 1, step: 1, retryId: 'e', retry: 1, provider: 'a', mode: 'always', delayMs: 0, failure: SPENT, policyKey: JSON.stringify(['llm-quota-retry', 'wait', HOUR, 'asked']) })
+    const { records, totals } = audited(early(new TestLog().turn().asks('a', 'm').fails().waits().after(5_000)).starts(1, 'e').answers('a', 'm'))
+    expect(of(records, 'wait')).toMatchObject([{ sameAttempt: false, endedBy: 'replaced', keptMs: 5_000 }, { sameAttempt: true, endedBy: 'attempt', keptMs: 0, attempt: 1 }])
+    expect(totals).toMatchObject({ waits: 1, attempts: 1, waitedMs: 5_000 })
   })
 
   it('holds settings that were asked for to what became of them', () => {

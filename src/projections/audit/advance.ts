@@ -22,6 +22,44 @@ export function advance(state: SessionState, event: unknown): Advance | undefine
 }
 
 /**
+ * Whether the fact ends what a fork took over from its parent: the reducer begins the fork's own history behind it.
+ * It alone gives a session another lineage at that kind of fact.
+ *
+ * @param step - the step.
+ */
+export const beginsOwnHistory = ({ fact, before, after }: Advance): boolean =>
+  fact.type === 'seedEnded' && before.lineage !== after.lineage
+
+/**
+ * Whether the record of a wait only moves the attempt that was planned before it, and so is no wait of its own.
+ *
+ * @param step - the step.
+ */
+export function sameAttempt({ fact, before, after }: Advance): boolean {
+  const was = before.entries.open
+  return fact.type === 'waitPlanned' && was !== null && was.wait !== null && was.attempts === after.entries.open?.attempts
+}
+
+/**
+ * Whether the end of its host cut the run off at this fact.
+ *
+ * @param step - the step.
+ */
+export const isCutOff = ({ before, after }: Advance): boolean =>
+  typeof after.entries.open?.cutOff === 'number' && before.entries.open?.cutOff === null
+
+/**
+ * The attempt that a run waited for when its host ended, where this fact carries the run on.
+ *
+ * @param step - the step.
+ * @returns the turn that does, the one that was cut off, and epoch ms of the attempt; or `undefined`.
+ */
+export function continuationOf({ fact, before }: Advance): { readonly turn: number; readonly ofTurn: number; readonly dueAt: number } | undefined {
+  const open = before.entries.open
+  return fact.type !== 'turnStarted' || open === null || open.cutOff === null ? undefined : { turn: fact.turn, ofTurn: open.heldBy, dueAt: open.cutOff }
+}
+
+/**
  * Whether a fact was taken over from the parent of a fork, and so happened in another session.
  *
  * @param step - the step.

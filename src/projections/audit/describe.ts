@@ -1,16 +1,17 @@
 import type { FactOf } from '../../events/facts.ts'
+import type { WaitCause } from '../../events/policy-key.ts'
 import { type Route, routeName } from '../../events/route.ts'
-import { type Classification, classifyFailure } from '../../policy/classify.ts'
+import { type Classification, classifyFailure, type FailureKind } from '../../policy/classify.ts'
 import type { SessionState } from '../../reducers/session.ts'
 import { durationText, oneLine } from '../text.ts'
-import type { Advance } from './advance.ts'
+import { type Advance, continuationOf, isCutOff, sameAttempt } from './advance.ts'
 
 /** Longest provider message in one line of a timeline, in UTF-16 units. */
 const MESSAGE = 160
 /** Longest foreign name in one line, in UTF-16 units. */
 const NAME = 120
 
-const CAUSES: Readonly<Record<string, string>> = {
+const CAUSES: Readonly<Record<WaitCause, string>> = {
   'interval': 'the interval',
   'hint': 'the reset time that the provider named',
   'second-try': 'a second look after a reset time that did not hold',
@@ -18,10 +19,22 @@ const CAUSES: Readonly<Record<string, string>> = {
   'limit': 'the longest wait allowed',
   'shared': 'another session asked for all',
   'ramp': 'the provider answers again',
+  'asked': 'the person asked for it now',
+  'message': 'the person sent a message',
+  'reading': 'a balance reading shows allowance',
+  'answer': 'the provider answered on another model',
+  'relay': 'the session that asked for all ended without an answer',
+  'restated': 'written again as it was',
 }
 
 /** A route as a line shows it: its names come from a file. */
 export const shownRoute = (route: Route): string => oneLine(routeName(route), NAME)
+
+/** Of these kinds a verdict tells every time that the text names, so that one without any holds at any time. */
+const PASSING: ReadonlySet<FailureKind> = new Set(['spent-allowance', 'rate-limit', 'server'])
+
+/** The last verdict: one refusal is asked about by its line, its record, and the move or wait that follows; and most repeat. */
+let last: { readonly key: string; readonly at: number; readonly timeless: boolean; readonly verdict: Classification } | undefined
 
 /**
  * What a refusal was about, by the rules of the live plugin at the time of the refusal.
@@ -29,8 +42,14 @@ export const shownRoute = (route: Route): string => oneLine(routeName(route), NA
  * @param fact - the refusal, or a record that carries one.
  * @param provider - the provider that refused, when the log names it.
  */
-export function verdictOf(fact: Pick<FactOf<'requestFailed'>, 'failure' | 'at'>, provider: string | undefined): Classification {
-  return classifyFailure({ ...fact.failure, provider }, { now: fact.at })
+export function verdictOf({ failure, at }: Pick<FactOf<'requestFailed'>, 'failure' | 'at'>, provider: string | undefined): Classification {
+  const { code, message, status, providerRetryAfterMs } = failure
+  const key = JSON.stringify([provider, code, message, status, providerRetryAfterMs])
+  if (last?.key === key && (last.at === at || last.timeless)) return last.verdict
+  const verdict = classifyFailure({ ...failure, provider }, { now: at })
+  const timeless = PASSING.has(verdict.kind) && verdict.resetsAt === undefined && verdict.resetHint === undefined
+  last = { key, at, timeless, verdict }
+  return verdict
 }
 
 function refused(fact: FactOf<'requestFailed'>, before: SessionState): string {
@@ -56,13 +75,30 @@ function entryEnd({ before, after }: Advance): string {
 }
 
 /** How a wait that this step ended is told of, with the time it was really kept. */
-function waitEnd({ fact, before, after }: Advance): string {
+function waitEnd(step: Advance): string {
+  const { fact, before, after } = step
   const wait = before.entries.open?.wait
   if (wait === null || wait === undefined || after.entries.open?.wait === wait) return ''
   const kept = fact.at - wait.plannedAt
   const early = wait.nextAttemptAt - fact.at
+  if (isCutOff(step)) return `; the host ended in the wait (noted ${durationText(kept)} after it began)`
   if (fact.type !== 'attemptStarted') return `; the wait was given up after ${durationText(kept)}`
   return ` after ${durationText(kept)}${early >= 1_000 ? `, ${durationText(early)} earlier than planned` : ''}`
+}
+
+/** How a run that the end of its host cut off is told to go on. */
+function goesOn(step: Advance): string | undefined {
+  const carried = continuationOf(step)
+  if (carried === undefined) return undefined
+  const late = step.fact.at - carried.dueAt
+  const when = Math.abs(late) < 1_000 ? 'at the time' : `${durationText(Math.abs(late))} ${late < 0 ? 'before' : 'after'} the time`
+  return `the run of turn ${carried.ofTurn} goes on in turn ${carried.turn}, ${when} it waited for when the host ended`
+}
+
+/** A wait that nothing in the log ended, and that a later start of the host shows to be over. */
+function startedAgain(step: Advance): string | undefined {
+  const end = waitEnd(step)
+  return end === '' ? undefined : `the host was started again${end}`
 }
 
 /**
@@ -90,7 +126,7 @@ export function describe(step: Advance): string | undefined {
     case 'requestFailed':
       return refused(fact, before)
     case 'waitPlanned':
-      return `wait ${after.entries.open?.attempts ?? fact.retry}: next check ${fact.on === undefined ? '' : `on ${shownRoute(fact.on)} `}in ${durationText(fact.delayMs)} (${CAUSES[fact.cause] ?? fact.cause})`
+      return `wait ${after.entries.open?.attempts ?? fact.retry}${sameAttempt(step) ? fact.cause === 'restated' ? ' stands' : ' brought forward' : ''}: next check ${fact.on === undefined ? '' : `on ${shownRoute(fact.on)} `}in ${durationText(fact.delayMs)} (${CAUSES[fact.cause]})`
     case 'movePlanned':
       return moved(fact, before)
     case 'otherRetryPlanned':
@@ -104,11 +140,13 @@ export function describe(step: Advance): string | undefined {
     case 'commandSettled':
       return before.settings === after.settings ? undefined : `setting ${fact.ok ? 'took effect' : 'was refused'}${entryEnd(step)}`
     case 'turnEnded':
+      if (isCutOff(step) && waitEnd(step) === '') return `turn ${fact.turn} ended: ${oneLine(fact.outcome, NAME)}; the host ended while it asked again`
       return fact.outcome === 'completed' ? undefined : `turn ${fact.turn} ended: ${oneLine(fact.outcome, NAME)}${waitEnd(step)}`
     case 'turnStarted':
+      return goesOn(step) ?? startedAgain(step)
     case 'stepStarted':
     case 'stepEnded':
     case 'seedEnded':
-      return waitEnd(step) === '' ? undefined : `the host was started again${waitEnd(step)}`
+      return startedAgain(step)
   }
 }

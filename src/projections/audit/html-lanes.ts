@@ -48,7 +48,7 @@ const tickText = (at, step) => {
   if (step >= 6e4) return text.slice(11, 16) === '00:00' ? text.slice(5, 10) : text.slice(11, 16)
   return step >= 1e3 ? text.slice(11) : text.slice(11) + '.' + pad(new Date(at).getMilliseconds(), 3)
 }
-const ENDS = { 'attempt': 'in an attempt', 'turn-ended': 'with its turn', 'switched-off': 'by switching off', 'restart': 'with the host', 'answer': 'with an answer', 'replaced': 'by another wait', 'log-ended': 'is open at the end of the log' }
+const ENDS = { 'attempt': 'in an attempt', 'turn-ended': 'with its turn', 'switched-off': 'by switching off', 'host-ended': 'with the host', 'given-up': 'with the plugin', 'answer': 'with an answer', 'replaced': 'by another wait', 'log-ended': 'is open at the end of the log' }
 /** What hovering a mark shows: its kind and the record behind it. */
 const facts = {
   failure: r => ['Refused', { route: routeText(r.route), kind: r.kind + ' (' + r.confidence + ')', rule: r.rule, why: r.reason, code: r.code + (r.status === null ? '' : ' ' + r.status), said: r.message, resets: r.resetsAt === null ? r.resetHint : clock(r.resetsAt) }],
@@ -58,8 +58,9 @@ const facts = {
   entry: r => ['Out of allowance', { route: r.provider + (r.model === null ? '' : '/' + r.model), lasted: span(r.durationMs), waits: r.attempts, ended: r.reason, said: r.message }],
   setting: r => ['Setting', { set: r.setting + ' ' + r.value, by: r.inherited ? 'inherited' : r.by, outcome: r.outcome }],
   turn: r => ['Turn ' + r.turn + ' ended', { outcome: r.outcome }],
+  continuation: r => ['Turn ' + r.turn + ' goes on', { with: 'the run of turn ' + r.ofTurn + ', which the end of its host cut off', due: clock(r.dueAt) }],
 }
-const all = s => [...s.routes, ...s.answers, ...s.failures, ...s.moves, ...s.waits, ...s.entries, ...s.settings, ...s.turns]
+const all = s => [...s.routes, ...s.answers, ...s.failures, ...s.moves, ...s.waits, ...s.entries, ...s.settings, ...s.turns, ...s.continuations]
 const endOf = r => r.record === 'answers' ? r.until : r.record === 'wait' ? r.at + r.keptMs : r.record === 'entry' ? r.at + r.durationMs : r.at
 const rangeOf = s => {
   let from = s.startedAt ?? Infinity, to = s.totals.endedAt ?? -Infinity
@@ -123,7 +124,7 @@ const lanes = (s, width, view) => {
   }
   for (const r of s.failures.filter(seen)) mark(draw('circle', { class: 'refused ' + r.kind, cx: x(r.at), cy: y(routeText(r.route)), r: 5 }), r)
   for (const r of s.settings.filter(seen)) mark(draw('path', { class: 'setting', d: 'M' + x(r.at) + ' ' + (TOP - 6) + ' l-5 -9 h10 z' }), r)
-  for (const r of s.turns.filter(seen)) mark(draw('rect', { class: 'turn', x: x(r.at) - 4, y: TOP - 15, width: 8, height: 8 }), r)
+  for (const r of [...s.turns, ...s.continuations].filter(seen)) mark(draw('rect', { class: 'turn', x: x(r.at) - 4, y: TOP - 15, width: 8, height: 8 }), r)
   return { svg, at: place => view.from + (place - LEFT - 8) / (width - LEFT - 20) * (view.to - view.from), height }
 }
 `

@@ -48,8 +48,12 @@ export interface MoveRecord extends Placed {
   readonly confirmedAt: number | null
 }
 
-/** What ended a wait. */
-export type WaitEnd = 'attempt' | 'turn-ended' | 'switched-off' | 'restart' | 'answer' | 'replaced' | 'log-ended'
+/**
+ * What ended a wait. `host-ended`: its host was stopped or killed, the end of the turn being written at the next start
+ * in the latter case; `given-up`: the plugin was unloaded, and the session went on without it; `replaced`: another
+ * record moved the attempt; `log-ended`: the log does not say.
+ */
+export type WaitEnd = 'attempt' | 'turn-ended' | 'switched-off' | 'host-ended' | 'given-up' | 'answer' | 'replaced' | 'log-ended'
 
 /** A planned wait, and how long it was really kept. */
 export interface WaitRecord extends Placed {
@@ -60,6 +64,8 @@ export interface WaitRecord extends Placed {
   readonly model: string | null
   /** 1, 2, 3, ... within the entry. */
   readonly attempt: number
+  /** Whether the record only moves the attempt of the wait before it, or states it again: no wait of its own. */
+  readonly sameAttempt: boolean
   readonly intervalMs: number
   readonly plannedMs: number
   readonly cause: WaitCause
@@ -118,6 +124,16 @@ export interface QuickRetryRecord extends Placed {
   readonly delayMs: number
 }
 
+/** A run that the end of its host cut off, and that goes on in a turn of its own. */
+export interface ContinuationRecord extends Placed {
+  readonly record: 'continuation'
+  readonly turn: number
+  /** The turn that was cut off. */
+  readonly ofTurn: number
+  /** When the attempt that it waited for was planned. */
+  readonly dueAt: number
+}
+
 /** A turn that ended otherwise than completed. */
 export interface TurnRecord extends Placed {
   readonly record: 'turn'
@@ -128,7 +144,7 @@ export interface TurnRecord extends Placed {
 /** Anything that happened in a session. */
 export type AuditRecord =
   | FailureRecord | MoveRecord | WaitRecord | EntryRecord | SettingRecord
-  | RouteRecord | AnswersRecord | QuickRetryRecord | TurnRecord
+  | RouteRecord | AnswersRecord | QuickRetryRecord | TurnRecord | ContinuationRecord
 
 /** Who the session is. */
 export interface SessionHead {
@@ -185,6 +201,7 @@ export function providersOf(record: AuditRecord): readonly string[] {
       return [record.provider]
     case 'setting':
     case 'turn':
+    case 'continuation':
       return []
   }
 }

@@ -1,7 +1,7 @@
 import type { Filter } from './filter.ts'
 import { keepsRecord, keepsRow } from './filter.ts'
 import {
-  type AnswersRecord, type AuditRecord, type EntryRecord, type FailureRecord, type MoveRecord, type QuickRetryRecord, type RouteRecord,
+  type AnswersRecord, type AuditRecord, type ContinuationRecord, type EntryRecord, type FailureRecord, type MoveRecord, type QuickRetryRecord, type RouteRecord,
   type Row, type SCHEMA_VERSION, type SessionHead, type SessionTotals, type SettingRecord, type TurnRecord, type WaitRecord,
 } from './records.ts'
 import type { Summary } from './summary.ts'
@@ -19,6 +19,7 @@ export interface SessionReport extends SessionHead {
   readonly settings: readonly SettingRecord[]
   readonly quickRetries: readonly QuickRetryRecord[]
   readonly turns: readonly TurnRecord[]
+  readonly continuations: readonly ContinuationRecord[]
   /** The lines for people; absent with `--no-timeline`. */
   readonly timeline?: readonly Pick<Row, 'at' | 'until' | 'seq' | 'kind' | 'text'>[]
 }
@@ -58,7 +59,7 @@ export class Collector {
   private readonly filter: Filter
   private readonly rows: Row[] | undefined
   private readonly kept: { [K in AuditRecord['record']]: Extract<AuditRecord, { record: K }>[] } = {
-    'route': [], 'answers': [], 'failure': [], 'move': [], 'wait': [], 'entry': [], 'setting': [], 'quick-retry': [], 'turn': [],
+    'route': [], 'answers': [], 'failure': [], 'move': [], 'wait': [], 'entry': [], 'setting': [], 'quick-retry': [], 'turn': [], 'continuation': [],
   }
 
   /**
@@ -103,7 +104,7 @@ export class Collector {
     return {
       ...head, totals,
       routes: kept['route'], answers: kept['answers'], failures: kept['failure'], moves: kept['move'], waits: kept['wait'],
-      entries: kept['entry'], settings: kept['setting'], quickRetries: kept['quick-retry'], turns: kept['turn'],
+      entries: kept['entry'], settings: kept['setting'], quickRetries: kept['quick-retry'], turns: kept['turn'], continuations: kept['continuation'],
       ...rows === undefined ? {} : { timeline: rows.map(({ providers: _providers, ...row }) => row) },
     }
   }

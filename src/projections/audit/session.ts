@@ -4,7 +4,7 @@ import { sameRoute } from '../../events/route.ts'
 import type { ClosedEntry, Entry } from '../../reducers/entries.ts'
 import { transitions } from '../../reducers/transitions.ts'
 import { oneLine } from '../text.ts'
-import { type Advance, isInherited } from './advance.ts'
+import { type Advance, beginsOwnHistory, continuationOf, isInherited, sameAttempt } from './advance.ts'
 import { describe, shownRoute, verdictOf } from './describe.ts'
 import { endOf, kindOf, providersAt, seqOf } from './told.ts'
 import type { AnswersRecord, AuditRecord, MoveRecord, Row, SessionHead, SessionTotals, SettingRecord, WaitEnd, WaitRecord } from './records.ts'
@@ -23,17 +23,55 @@ export interface Listener {
 type Moved = JournalRecordOf<'requestMoved'>
 type Open<T> = { -readonly [K in keyof T]: T[K] }
 
+/** Passes on what it is told, or keeps it while it is not known whether it is the session's own. */
+class Holding implements Listener {
+  private readonly listener: Listener
+  private held: (() => void)[] | undefined
+
+  constructor(listener: Listener) {
+    this.listener = listener
+  }
+
+  row(row: Row): void {
+    this.take(() => { this.listener.row(row) })
+  }
+
+  record(record: AuditRecord): void {
+    this.take(() => { this.listener.record(record) })
+  }
+
+  hold(): void {
+    this.held = []
+  }
+
+  drop(): void {
+    if (this.held !== undefined) this.held = []
+  }
+
+  release(): void {
+    const held = this.held ?? []
+    this.held = undefined
+    for (const tell of held) tell()
+  }
+
+  private take(tell: () => void): void {
+    if (this.held === undefined) tell()
+    else this.held.push(tell)
+  }
+}
+
+const noTotals = (): Open<SessionTotals> => (
+  { endedAt: null, answered: 0, refused: 0, spent: 0, moves: 0, waits: 0, attempts: 0, waitedMs: 0, entries: 0 }
+)
+
 /**
  * The audit of one session, step by step. It keeps what is open and a few counts, never the history, so its size does
  * not grow with the log.
  */
 export class SessionAudit {
   readonly head: Open<SessionHead>
-  private readonly totals: Open<SessionTotals> = {
-    endedAt: null, answered: 0, refused: 0, spent: 0, moves: 0, waits: 0, attempts: 0, waitedMs: 0, entries: 0,
-  }
-
-  private readonly listener: Listener
+  private totals = noTotals()
+  private readonly listener: Holding
   private readonly movesOf: (session: string) => readonly Moved[]
   /** Moves before sending that are still to come, oldest first: the journal's part of the history. */
   private moved: Moved[] = []
@@ -51,7 +89,7 @@ export class SessionAudit {
    */
   constructor(file: string, listener: Listener, movesOf: (session: string) => readonly Moved[] = () => []) {
     this.head = { session: null, parent: null, inherited: 0, file, startedAt: null }
-    this.listener = listener
+    this.listener = new Holding(listener)
     this.movesOf = movesOf
   }
 
@@ -65,8 +103,11 @@ export class SessionAudit {
     if (fact.type === 'sessionOpened') {
       const { id, parent, seedLength } = after.lineage
       Object.assign(this.head, { session: id, parent, inherited: parent === null ? 0 : seedLength, startedAt: fact.at })
+      // Newer logs say where a fork's own history begins only when it does.
+      if (parent !== null && seedLength === 0) this.listener.hold()
       this.moved = this.movesOf(fact.id).toSorted((a, b) => a.at - b.at)
     }
+    if (beginsOwnHistory(step)) return this.begin(fact)
     if (isInherited(step)) return
     this.head.startedAt ??= fact.at
     this.totals.endedAt = Math.max(fact.at, this.totals.endedAt ?? 0)
@@ -90,7 +131,18 @@ export class SessionAudit {
     this.flushMove()
     for (const setting of this.asked.values()) this.listener.record(setting)
     if (this.entry !== null) this.closeEntry(this.entry, null, at)
+    this.listener.release()
     return this.totals
+  }
+
+  /** What came so far happened in the parent of a fork. */
+  private begin(fact: Fact): void {
+    this.listener.drop()
+    this.totals = noTotals()
+    this.run = this.wait = this.move = undefined
+    this.entry = null
+    this.asked.clear()
+    if (this.head.inherited === 0) this.head.inherited = Math.max(0, seqOf(fact))
   }
 
   /** Lines for people; answers in a row become one. */
@@ -151,6 +203,10 @@ export class SessionAudit {
         this.asked.set(fact.commandId, { record: 'setting', at: fact.at, seq: fact.seq, setting: fact.change.setting, value: fact.change.value, by: fact.by, inherited: fact.change.inherited, outcome: 'unsettled' })
         return
       case 'commandSettled': return this.settled(fact)
+      case 'turnStarted': {
+        const carried = continuationOf(step)
+        if (carried !== undefined) this.listener.record({ record: 'continuation', at: fact.at, seq: fact.seq, ...carried })
+      }
     }
   }
 
@@ -167,20 +223,23 @@ export class SessionAudit {
     })
   }
 
-  private waiting({ after }: Advance, fact: FactOf<'waitPlanned'>): void {
-    this.totals.waits += 1
+  private waiting(step: Advance, fact: FactOf<'waitPlanned'>): void {
+    const { after } = step
+    const same = sameAttempt(step)
+    if (!same) this.totals.waits += 1
     this.wait = {
       record: 'wait', at: fact.at, seq: fact.seq, turn: fact.turn, step: fact.step,
       provider: fact.on?.provider ?? fact.provider, model: fact.on?.model ?? after.entries.open?.model ?? null, attempt: after.entries.open?.attempts ?? fact.retry,
-      intervalMs: fact.intervalMs, plannedMs: fact.delayMs, cause: fact.cause, endedAt: null, keptMs: 0, endedBy: 'log-ended', outcome: null,
+      sameAttempt: same, intervalMs: fact.intervalMs, plannedMs: fact.delayMs, cause: fact.cause, endedAt: null, keptMs: 0, endedBy: 'log-ended', outcome: null,
     }
   }
 
-  private endWait({ fact, before, after }: Advance): void {
+  private endWait(step: Advance): void {
+    const { fact, before, after } = step
     const armed = before.entries.open?.wait ?? null
     if (this.wait === undefined || armed === null || after.entries.open?.wait === armed) return
     if (fact.type === 'attemptStarted') this.totals.attempts += 1
-    this.closeWait(fact.at, endOf(fact), fact.at, fact.type === 'turnEnded' ? fact.outcome : null)
+    this.closeWait(fact.at, endOf(step), fact.at, fact.type === 'turnEnded' ? fact.outcome : null)
   }
 
   private closeWait(at: number, endedBy: WaitEnd, endedAt: number | null, outcome: string | null): void {

@@ -91,11 +91,13 @@ export class Totals {
       case 'failure': return this.failure(record)
       case 'move': return this.move(record)
       case 'wait':
-        this.waits.total += 1
-        this.waits.plannedMs += record.plannedMs
+        if (!record.sameAttempt) {
+          this.waits.total += 1
+          this.waits.plannedMs += record.plannedMs
+        }
         this.waits.keptMs += record.keptMs
         if (record.endedBy === 'attempt') this.attempts += 1
-        else this.waits.cutShort += 1
+        else if (record.endedBy !== 'replaced') this.waits.cutShort += 1
         break
       case 'entry': return this.entry(record, place)
       case 'quick-retry':

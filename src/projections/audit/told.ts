@@ -1,5 +1,5 @@
 import type { Fact } from '../../events/facts.ts'
-import type { Advance } from './advance.ts'
+import { type Advance, isCutOff } from './advance.ts'
 import type { Row, WaitEnd } from './records.ts'
 
 const KINDS: Readonly<Partial<Record<Fact['type'], Row['kind']>>> = {
@@ -10,15 +10,18 @@ const KINDS: Readonly<Partial<Record<Fact['type'], Row['kind']>>> = {
 /** The kind of line that a fact makes. */
 export const kindOf = (fact: Fact): Row['kind'] => KINDS[fact.type] ?? 'turn'
 
-/** What a fact that ends a wait ends it as. */
-export function endOf(fact: Fact): WaitEnd {
-  switch (fact.type) {
+/** What a step that ends a wait ends it as. */
+export function endOf(step: Advance): WaitEnd {
+  switch (step.fact.type) {
     case 'attemptStarted': return 'attempt'
     case 'answered': return 'answer'
     case 'commandSettled': return 'switched-off'
     case 'waitPlanned': return 'replaced'
-    case 'turnEnded': return 'turn-ended'
-    default: return 'restart'
+    case 'turnEnded': return isCutOff(step) ? 'host-ended' : 'turn-ended'
+    case 'seedEnded':
+    case 'turnStarted':
+      return 'host-ended'
+    default: return 'given-up'
   }
 }
 

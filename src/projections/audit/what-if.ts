@@ -6,7 +6,7 @@ import { respond, type Response } from '../../policy/respond.ts'
 import { planAttempt } from '../../policy/wait.ts'
 import { initialMarks, type MarksState } from '../../reducers/marks.ts'
 import { oneLine } from '../text.ts'
-import type { Advance } from './advance.ts'
+import { type Advance, isInherited } from './advance.ts'
 import { bounds, type Episode, type WaitBounds } from './wait-bounds.ts'
 
 /** What was done about a refusal, or would be. */
@@ -137,6 +137,7 @@ export class WhatIf {
    */
   push(step: Advance, file: string): void {
     const { fact, after } = step
+    if (isInherited(step)) return
     this.place = { session: after.lineage.id, file }
     const logged = loggedAt(fact)
     if (this.pending !== undefined && logged !== undefined) this.resolve(this.pending, logged)
