@@ -1,8 +1,8 @@
-// Builds lib/ from src/: ESM with types. A linked checkout is loaded from lib/, so this also runs at every install.
+// Builds lib/ from src/: ESM with types, and the browser half from client/ into lib/client.js. A linked checkout is loaded from lib/, so this also runs at every install.
 import { spawnSync } from 'node:child_process'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
@@ -17,6 +17,9 @@ const lib = join(root, 'lib')
 const next = join(root, `lib.next-${process.pid}`)
 const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', next], { cwd: root, stdio: 'inherit' })
 if (status === 0) {
+  // Imported here: without an install there is no bundler either.
+  const { buildClient } = await import(pathToFileURL(join(root, 'scripts', 'build-client.mjs')).href)
+  await buildClient(join(next, 'client.js'))
   rmSync(lib, { recursive: true, force: true })
   renameSync(next, lib)
 }

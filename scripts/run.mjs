@@ -44,7 +44,7 @@ const build = ['node', 'scripts/build.mjs']
 const tasks = {
   test: args.length > 0
     ? [['vitest', 'run', ...args]]
-    : [build, ['tsc', '-p', 'tsconfig.json'], ['eslint', '--max-warnings', '0', '.'], ['vitest', 'run']],
+    : [build, ['tsc', '-p', 'tsconfig.json'], ['tsc', '-p', 'client/tsconfig.json'], ['eslint', '--max-warnings', '0', '.'], ['vitest', 'run']],
   demo: [build, ['node', 'demo/demo.ts', ...args]],
 }
 for (const [command, ...rest] of tasks[tool] ?? [[tool, ...args]]) {

@@ -1,0 +1,62 @@
+import type { ReactNode } from 'react'
+import type { SessionProps, Translate } from '../browser-host.ts'
+import { PROJECTION, type QuotaRetryFacts, readFacts } from '../facts.ts'
+import { RetryGlyph } from '../glyphs.tsx'
+import type { MenuGroup } from '../menu/Menu.tsx'
+import type { ChipActions } from './actions.ts'
+import { Chip } from './Chip.tsx'
+import { WaitCard } from './WaitCard.tsx'
+
+/** A time at which a clock is at its widest, to keep room for any. */
+const WIDE = new Date(2000, 0, 1, 22, 58).getTime()
+
+function retryGroups(facts: QuotaRetryFacts, t: Translate): MenuGroup[] {
+  const { defaultEnabled, enabled, source, wait } = facts
+  const stated = source === 'default' ? 'default' : enabled ? 'on' : 'off'
+  const entry = (id: string, hint: string) => ({ id, label: t(id), current: id === stated, hint: id === stated && source === 'inherited' ? t('retry.inherited') : hint })
+  const rows = [
+    entry('on', t('retry.on.hint')), entry('off', t('retry.off.hint')), entry('default', t('retry.default.hint', { value: t(defaultEnabled ? 'on' : 'off') })),
+  ]
+  const settings: MenuGroup = { title: t('retry.menu'), rows }
+  if (wait?.pending !== true) return [settings]
+  return [{ rows: [{ id: 'now', label: t('retry.now') }, { id: 'stop', label: t('retry.stop'), hint: t('retry.stop.hint') }] }, settings]
+}
+
+/** The switch of a session; while the session waits for its allowance, the wait. */
+export function RetryChip({ useProjection, useSession, submit, cancel, viewer, t }: SessionProps & ChipActions): ReactNode {
+  const facts = readFacts(useProjection(PROJECTION))
+  const running = useSession(conversation => conversation.running === true)
+  if (facts === undefined) return null
+  const { wait } = facts
+  const value = t(facts.enabled ? 'on' : 'off')
+  const setting = t('retry.chip', { value })
+  const next = wait?.pending === true && wait.nextAttemptAt !== null ? viewer.time(wait.nextAttemptAt) : undefined
+  const select = async (id: string): Promise<string | null> => {
+    if (id === 'stop') {
+      const reason = await cancel()
+      return reason === null ? null : t('failed.stop', { reason })
+    }
+    const reason = await submit(`/quota-retry ${id}`)
+    return reason === null ? null : t('failed.command', { reason })
+  }
+  return (
+    <Chip
+      kind="retry"
+      glyph={wait === null ? <RetryGlyph /> : <span className="lqr-dot" data-state={wait.pending ? 'waiting' : 'open'} aria-hidden="true" />}
+      label={next === undefined ? setting : t('wait.next', { time: next })}
+      short={next ?? value}
+      reserve={[t('retry.chip', { value: t('off') }), t('retry.chip', { value: t('on') }), t('wait.next', { time: viewer.time(WIDE + dayOffset()) })]}
+      menuTitle={t('retry.menu')}
+      groups={retryGroups(facts, t)}
+      card={wait === null ? undefined : <WaitCard wait={wait} running={running} viewer={viewer} t={t} />}
+      status={next === undefined ? '' : `${t('wait.title')}. ${t('wait.next', { time: next })}`}
+      onSelect={select}
+    />
+  )
+}
+
+/** From the day of {@link WIDE} to today: only times of today are written as a clock alone. */
+const dayOffset = (): number => {
+  const now = new Date()
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate(), 22, 58).getTime() - WIDE
+}

@@ -1,0 +1,49 @@
+import { type ReactNode, useState } from 'react'
+import type { WaitingSession } from '../../src/projections/page.ts'
+import type { Names, PartProps } from './Page.tsx'
+import type { Call } from './use-page.ts'
+
+interface WaitingProps extends PartProps {
+  readonly nameOf: Names
+  readonly call: Call
+}
+
+function Row({ wait, nameOf, call, viewer, t }: WaitingProps & { readonly wait: WaitingSession }): ReactNode {
+  const [problem, setProblem] = useState(false)
+  const name = nameOf(wait.session)
+  const run = (endpoint: 'retry' | 'stop') => () => {
+    setProblem(false)
+    call(endpoint, { session: wait.session }).then(
+      (result) => { setProblem(!result.ok || (result.value as { done?: unknown } | undefined)?.done !== true) },
+      () => { setProblem(true) },
+    )
+  }
+  const next = wait.nextAttemptAt === null ? t('wait.asking') : t('waiting.next', { time: viewer.time(wait.nextAttemptAt) })
+  return (
+    <li className="lqr-item">
+      <div className="lqr-item-body">
+        <div className="lqr-item-title"><span className="lqr-dot" data-state="waiting" aria-hidden="true" />{name}</div>
+        <div className="lqr-detail">
+          <span className="lqr-strong">{next}</span>
+          <span>{wait.model === null ? wait.provider : `${wait.provider}/${wait.model}`}</span>
+          <span>{t('waiting.since', { time: viewer.time(wait.since) })}</span>
+          {wait.attempts !== null && <span>{t('wait.attempts')}: {wait.attempts}</span>}
+          {!wait.open && <span>{t('waiting.closed')}</span>}
+          {wait.reason !== '' && <q className="lqr-said">{wait.reason}</q>}
+          {problem && <span role="alert" className="lqr-problem">{t('waiting.failed')}</span>}
+        </div>
+      </div>
+      <div className="lqr-buttons">
+        <button type="button" className="lqr-button" aria-label={t('waiting.nowOf', { session: name })} onClick={run('retry')}>{t('retry.now')}</button>
+        {wait.open && <button type="button" className="lqr-button" aria-label={t('waiting.stopOf', { session: name })} onClick={run('stop')}>{t('retry.stop')}</button>}
+      </div>
+    </li>
+  )
+}
+
+/** The sessions that wait for their allowance. */
+export function Waiting(props: WaitingProps): ReactNode {
+  const { page, t } = props
+  if (page.waiting.length === 0) return <p className="lqr-quiet">{t('waiting.none')}</p>
+  return <ul className="lqr-box">{page.waiting.map(wait => <Row key={wait.session} {...props} wait={wait} />)}</ul>
+}

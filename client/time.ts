@@ -1,0 +1,85 @@
+/** Times and amounts as the person at the page reads them. Pure: the time and the languages are passed in. */
+
+const DAY = 86_400_000
+
+/**
+ * The language that dates are written in: the person's own variant of the page's language.
+ *
+ * @param page - language of the page, `en` or `zh`.
+ * @param preferred - the browser's languages, the most preferred first.
+ * @returns a language tag.
+ */
+export function dateLanguage(page: string, preferred: readonly string[]): string {
+  const own = preferred.find(tag => tag.toLowerCase().split('-')[0] === page)
+  return own ?? (page === 'zh' ? 'zh-CN' : page)
+}
+
+const format = (at: number, language: string, options: Intl.DateTimeFormatOptions): string => {
+  const date = new Date(at)
+  return Number.isNaN(date.getTime()) ? '' : new Intl.DateTimeFormat(language, options).format(date)
+}
+
+const sameDay = (a: number, b: number): boolean => new Date(a).toDateString() === new Date(b).toDateString()
+
+/**
+ * A time as short as it can be told: the clock for a time of this day or close by, else the day with it.
+ *
+ * @param at - epoch ms.
+ * @param now - epoch ms.
+ * @param language - a language tag.
+ */
+export function timeText(at: number, now: number, language: string): string {
+  const clock = format(at, language, { timeStyle: 'short' })
+  if (sameDay(at, now) || Math.abs(at - now) < DAY / 2) return clock
+  const day: Intl.DateTimeFormatOptions = Math.abs(at - now) < 6 * DAY ? { weekday: 'short' } : { month: 'short', day: 'numeric' }
+  return `${format(at, language, day)} ${clock}`.trim()
+}
+
+/**
+ * A time that leaves no doubt about its day.
+ *
+ * @param at - epoch ms.
+ * @param language - a language tag.
+ */
+export function fullTimeText(at: number, language: string): string {
+  return format(at, language, { dateStyle: 'medium', timeStyle: 'short' })
+}
+
+const UNITS: readonly (readonly [number, string])[] = [[DAY, 'day'], [3_600_000, 'hour'], [60_000, 'minute'], [1_000, 'second']]
+
+/**
+ * A duration in its largest unit, or its two largest where the second is not zero.
+ *
+ * @param ms - the duration, in ms.
+ * @param language - a language tag.
+ */
+export function durationText(ms: number, language: string): string {
+  const left = Math.max(0, Math.round(ms / 1_000) * 1_000)
+  const first = Math.max(0, UNITS.findIndex(([size]) => left >= size))
+  const index = left < 1_000 ? UNITS.length - 1 : first
+  const parts = UNITS.slice(index, index + 2).map(([size, unit], place) =>
+    [Math.floor((place === 0 ? left : left % (UNITS[index]?.[0] ?? 1)) / size), unit] as const)
+  return parts.filter(([count], place) => place === 0 || count > 0)
+    .map(([count, unit]) => new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' }).format(count)).join(' ')
+}
+
+/** Times that can be read in one way only. */
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)/g
+
+/**
+ * The last time in a text that can be read in one way only. The host knows many more ways to write one.
+ *
+ * @param text - any text.
+ * @returns epoch ms, or `NaN`.
+ */
+export const instantIn = (text: string): number => Date.parse(text.match(INSTANT)?.at(-1) ?? '')
+
+/**
+ * An amount as people read it.
+ *
+ * @param value - the amount.
+ * @param language - a language tag.
+ */
+export function amountText(value: number, language: string): string {
+  return new Intl.NumberFormat(language, { maximumFractionDigits: Math.abs(value) < 100 ? 2 : 0 }).format(value)
+}

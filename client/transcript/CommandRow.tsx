@@ -1,0 +1,30 @@
+import { type ReactNode, useState } from 'react'
+import type { SessionProps } from '../browser-host.ts'
+
+/** A command of the transcript, as the page hands it to the row. */
+interface CommandNode {
+  readonly name?: string | null
+  readonly args?: string | null
+  readonly outcome?: { readonly kind?: string; readonly text?: string } | null
+}
+
+/** One of our commands in one line: what was asked for, and what came of it. */
+export function CommandRow({ node, t }: SessionProps & { readonly node: CommandNode }): ReactNode {
+  const [open, setOpen] = useState(false)
+  const outcome = node.outcome ?? null
+  const state = outcome === null ? 'running' : outcome.kind === 'error' ? 'error' : 'done'
+  const text = outcome === null ? t('command.running') : outcome.text ?? t(state === 'error' ? 'command.failed' : 'command.done')
+  const [first = '', ...more] = text.split('\n')
+  return (
+    <div className="lqr-command" data-state={state} data-lqr="command">
+      <div className="lqr-command-head">
+        <span className="lqr-command-name">/{node.name}{node.args?.trimEnd()}</span>
+        <span className="lqr-command-text" title={first}>{first}</span>
+        {more.length > 0 && (
+          <button type="button" className="lqr-disclose" aria-expanded={open} onClick={() => { setOpen(!open) }}>{t('command.more')}</button>
+        )}
+      </div>
+      {open && <div className="lqr-quote"><pre tabIndex={0} role="region" aria-label={`/${node.name ?? ''}`}>{text}</pre></div>}
+    </div>
+  )
+}

@@ -1,0 +1,110 @@
+/**
+ * Takes the screenshots of the README, and with a directory as argument every view that is to be looked at:
+ *
+ *   node scripts/run.mjs node scripts/screenshots.ts [directory]
+ *
+ * The pictures come from the packed plugin on the real host, with loopback providers.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { usageLimitUntil } from '../demo/support/provider.ts'
+import { openStage, poolChip, reply, retryChip, startWait, type Stage } from '../test/browser/support/stage.ts'
+
+const docs = fileURLToPath(new URL('../docs', import.meta.url))
+const script = fileURLToPath(new URL('../test/browser/support/reading.mjs', import.meta.url))
+const views = process.argv[2]
+
+const config = {
+  pools: { medium: { routes: [{ provider: 'alpha', model: 'm' }, { provider: 'beta', model: 'n', reasoningEffort: 'high' }] }, spare: { routes: [{ provider: 'beta', model: 'x' }] } },
+  balances: [{ provider: 'beta', script: ['node', script], unit: 'usd', minimumRemaining: 1, refreshMs: 1_000, timeoutMs: 20_000 }],
+}
+
+interface View {
+  readonly name: string
+  readonly locale: string
+  readonly colorScheme: 'light' | 'dark'
+  readonly width: number
+}
+
+const WORDS = {
+  en: { settings: 'Settings', page: 'Quota and routes', refresh: 'Refresh readings' },
+  zh: { settings: '设置', page: '额度与路由', refresh: '刷新读数' },
+}
+
+/** A session that moved, and then waits because it must not move any more. */
+async function play(stage: Stage): Promise<string> {
+  const session = await stage.session()
+  stage.alpha.setAnswer(usageLimitUntil(new Date(Date.now() + 2.5 * 3_600_000)))
+  stage.beta.setAnswer(reply('Moved, and answered from the other route.'))
+  await stage.api.ask(session, 'Go on with the report.')
+  const second = await stage.session()
+  await stage.api.executeCommand(second, '/quota-pool off')
+  await startWait(stage, second, usageLimitUntil(new Date(Date.now() + 2.5 * 3_600_000)))
+  return second
+}
+
+async function openSettings(page: Page, words: typeof WORDS.en): Promise<void> {
+  await page.getByRole('button', { name: words.settings }).first().click()
+  await page.getByRole('button', { name: words.page }).click()
+  await page.getByRole('button', { name: words.refresh }).click()
+  await page.getByRole('meter').first().waitFor()
+}
+
+/** Every view of one language, colour scheme and width. */
+async function look(stage: Stage, session: string, dir: string, { name, locale, colorScheme, width }: View): Promise<void> {
+  const page = await stage.page({ session, locale, colorScheme, viewport: { width, height: 860 } })
+  const shot = (view: string) => page.screenshot({ path: join(dir, `${name}-${view}.png`) })
+  await page.locator('[data-state=waiting]').first().waitFor()
+  await shot('wait')
+  await retryChip(page).hover()
+  await page.getByRole('tooltip').first().waitFor()
+  await shot('card')
+  await retryChip(page).click()
+  await shot('menu')
+  await page.keyboard.press('Escape')
+  await poolChip(page).click()
+  await shot('pools')
+  await page.keyboard.press('Escape')
+  await page.locator('[data-lqr=line]').last().getByRole('button').click()
+  await shot('line')
+  if (width > 600) {
+    await openSettings(page, locale.startsWith('zh') ? WORDS.zh : WORDS.en)
+    await shot('settings')
+    await page.locator('[data-lqr=page]').evaluate((node: any) => { node.lastElementChild.scrollIntoView() })
+    await shot('settings-end')
+  }
+  await page.close()
+}
+
+/** The two pictures of the README. */
+async function picture(stage: Stage, session: string): Promise<void> {
+  const page = await stage.page({ session, viewport: { width: 900, height: 700 } })
+  await page.locator('[data-state=waiting]').first().waitFor()
+  await retryChip(page).click()
+  await page.screenshot({ path: join(docs, 'composer.png'), clip: { x: 280, y: 120, width: 620, height: 580 } })
+  await page.keyboard.press('Escape')
+  await openSettings(page, WORDS.en)
+  await page.getByRole('dialog').last().screenshot({ path: join(docs, 'settings.png') })
+  await page.close()
+}
+
+const stage = await openStage({ config })
+try {
+  mkdirSync(docs, { recursive: true })
+  const session = await play(stage)
+  await picture(stage, session)
+  if (views !== undefined) {
+    mkdirSync(views, { recursive: true })
+    for (const [language, locale] of [['en', 'en-GB'], ['zh', 'zh-CN']] as const) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        for (const [size, width] of [['wide', 1280], ['narrow', 480]] as const) {
+          await look(stage, session, views, { name: `${language}-${colorScheme}-${size}`, locale, colorScheme, width })
+        }
+      }
+    }
+  }
+} finally {
+  await stage.close()
+}
