@@ -1,75 +1,18 @@
 import type { WaitCause } from '../events/policy-key.ts'
 import { type Route, sameRoute } from '../events/route.ts'
-import { planAttempt, type PlannedWait, type PlanMemory, type RefusalTiming, rememberPlan } from '../policy/wait.ts'
-import type { Clock } from './clock.ts'
-import { Ramp } from './ramp.ts'
-import type { Scheduler } from './scheduler.ts'
+import { planAttempt, type PlannedWait, type RefusalTiming, rememberPlan } from '../policy/wait.ts'
+import { type Gate, newGate, type Waiter, type WaitRequest, type Wake } from './gate.ts'
+import { type RampParts, Ramps } from './ramp.ts'
 
-/** Time from a probe that ended without an answer to the next one, in ms. */
+/** Time from a probe that ended without an answer of either kind to the next one, in ms; each further one in a row waits longer. */
 const RELAY_GAP_MS = 10_000
+/** By how much longer. An outage must not end the sessions that wait one after another. */
+const RELAY_GROWTH = 6
 /** Those who wait are told of an attempt that comes earlier than they know by more than this, in ms. */
 const WORTH_TELLING_MS = 60_000
 
-/** What ended a wait. */
-export type Wake =
-  /** Ask again: on `route`, or where the pool's order says when there is none. `due` is the planned time. */
-  | { readonly kind: 'go'; readonly cause: WaitCause | 'due'; readonly route?: Route }
-  /** The switch went off. */
-  | { readonly kind: 'disabled' }
-  /** The turn was cancelled, or the plugin goes away. */
-  | { readonly kind: 'aborted' }
-
-/** One wait, as whoever holds it describes it. */
-export interface WaitRequest<K> {
-  readonly key: K
-  /** The routes that may end it, the one that refused last first. */
-  readonly routes: readonly Route[]
-  /** Epoch ms of the attempt that was announced. */
-  readonly nextAttemptAt: number
-  /** Epoch ms at which one last attempt is made whatever the routes say; none when absent. */
-  readonly limitAt?: number | undefined
-  /** Ends the wait at once when it aborts. */
-  readonly signal: AbortSignal
-  /** Told of a new time when another session asked and was refused; no request was sent for this one. */
-  rearm(nextAttemptAt: number, cause: WaitCause): void
-}
-
-interface Waiter<K> extends WaitRequest<K> {
-  nextAttemptAt: number
-  readonly gates: Gate<K>[]
-  end(wake: Wake): void
-  cancelAlarm(): void
-}
-
-/** One route that refused, and who waits for it. */
-interface Gate<K> {
-  readonly id: string
-  readonly route: Route
-  /** Who waits, the longest waiting first. */
-  readonly waiters: Set<Waiter<K>>
-  /** Epoch ms of the next attempt. */
-  nextAt: number
-  cause: WaitCause | 'due'
-  memory: PlanMemory | undefined
-  /** Who asks for all right now. */
-  probe: K | undefined
-  /** Why it asks. */
-  probeCause: WaitCause | 'due'
-  /** Epoch ms at which the newest of the refused requests was sent. */
-  refusedAt: number
-  /** Whether an answer on another model of the provider proved to say nothing about this one. */
-  deaf: boolean
-  cancelAlarm: () => void
-}
-
-const rampId = ({ provider, model }: Route): string => JSON.stringify([provider, model])
-
 /** What the gates work with. */
-export interface GateParts {
-  readonly scheduler: Scheduler
-  readonly clock: Clock
-  /** A number from 0 to 1. */
-  readonly random: () => number
+export interface GateParts extends RampParts {
   readonly intervalMs: number
   /** `single`: of all that wait on a route one asks per interval. `each`: every session asks for itself. */
   readonly probe: 'single' | 'each'
@@ -88,7 +31,7 @@ export class Gates<K extends object> {
   private readonly waiters = new Map<K, Waiter<K>>()
   /** The gate at which a session asks for all. */
   private readonly probing = new Map<K, Gate<K>>()
-  private readonly ramps = new Map<string, Ramp>()
+  private readonly ramps: Ramps
   /** Epoch ms at which each session sent its last request. */
   private readonly sent = new WeakMap<K, number>()
   private readonly owners = new WeakMap<K, number>()
@@ -100,6 +43,7 @@ export class Gates<K extends object> {
    */
   constructor(parts: GateParts) {
     this.parts = parts
+    this.ramps = new Ramps(parts)
   }
 
   /** Sessions that wait. */
@@ -149,8 +93,9 @@ export class Gates<K extends object> {
     const now = this.parts.clock.now()
     const gate = this.gateFor(key, route)
     const sentAt = this.sent.get(key) ?? now
-    const wasOpen = this.closeRamp(route, sentAt)
+    const wasOpen = this.ramps.stop(route, sentAt)
     gate.refusedAt = Math.max(gate.refusedAt, sentAt)
+    gate.relays = 0
     if (gate.probe === key && gate.probeCause === 'answer') gate.deaf = true
     const plan = planAttempt(now, gate.memory, timing, this.parts.intervalMs)
     // A newcomer's refusal is no news to those who wait already: it joins them and the time they wait for.
@@ -180,10 +125,11 @@ export class Gates<K extends object> {
       if (gate.route.provider !== route.provider || sentAt < gate.refusedAt) continue
       if (sameRoute(gate.route, route)) {
         gate.memory = undefined
+        gate.relays = 0
         opens = true
       } else if (!gate.deaf) this.askNow(gate, 'answer')
     }
-    if (opens) this.openRamp(route, sentAt)
+    if (opens && this.firstFor(route) !== undefined) this.ramps.start(route, sentAt, () => this.follow(route))
   }
 
   /**
@@ -215,7 +161,11 @@ export class Gates<K extends object> {
     if (gate === undefined) return
     this.setProbe(gate, undefined)
     if (gate.waiters.size === 0) this.drop(gate)
-    else this.schedule(gate, this.parts.clock.now() + RELAY_GAP_MS, 'relay')
+    else {
+      const gap = Math.min(this.parts.intervalMs, RELAY_GAP_MS * RELAY_GROWTH ** gate.relays)
+      gate.relays += 1
+      this.schedule(gate, this.parts.clock.now() + gap, 'relay')
+    }
   }
 
   /**
@@ -334,8 +284,7 @@ export class Gates<K extends object> {
     this.closed = true
     for (const waiter of [...this.waiters.values()]) waiter.end({ kind: 'aborted' })
     for (const gate of [...this.gates.values()]) this.drop(gate)
-    for (const ramp of this.ramps.values()) ramp.close()
-    this.ramps.clear()
+    this.ramps.close()
   }
 
   private alarm(key: K, at: number, cause: WaitCause): () => void {
@@ -347,11 +296,7 @@ export class Gates<K extends object> {
     const id = JSON.stringify(this.parts.probe === 'single' ? [route.provider, route.model] : [route.provider, route.model, this.ownerOf(key)])
     const known = this.gates.get(id)
     if (known !== undefined) return known
-    const gate: Gate<K> = {
-      id, route: { provider: route.provider, model: route.model }, waiters: new Set(),
-      nextAt: Number.POSITIVE_INFINITY, cause: 'due', memory: undefined, cancelAlarm: () => {},
-      probe: undefined, probeCause: 'due', refusedAt: Number.NEGATIVE_INFINITY, deaf: false,
-    }
+    const gate = newGate<K>(id, route)
     this.gates.set(id, gate)
     return gate
   }
@@ -373,7 +318,7 @@ export class Gates<K extends object> {
 
   /** Something says that a route answers again: one who waits asks, unless one does already or all are on their way. */
   private askNow(gate: Gate<K>, cause: WaitCause): void {
-    const busy = gate.probe !== undefined || this.ramps.has(rampId(gate.route))
+    const busy = gate.probe !== undefined || this.ramps.has(gate.route)
     if (gate.waiters.size > 0 && !busy) this.schedule(gate, this.parts.clock.now(), cause)
   }
 
@@ -388,7 +333,7 @@ export class Gates<K extends object> {
     const { cause } = gate
     this.schedule(gate, this.parts.clock.now() + this.parts.intervalMs, 'relay')
     // They follow already, one after another; one more would only come in between.
-    if (this.ramps.has(rampId(gate.route))) return
+    if (this.ramps.has(gate.route)) return
     this.setProbe(gate, first.key)
     gate.probeCause = cause
     first.end({ kind: 'go', cause, route: gate.route })
@@ -406,26 +351,10 @@ export class Gates<K extends object> {
     }
   }
 
-  private openRamp(route: Route, sentAt: number): void {
-    const id = rampId(route)
-    if (this.ramps.has(id) || this.firstFor(route) === undefined) return
-    const release = (): boolean => {
-      const waiter = this.firstFor(route)
-      waiter?.end({ kind: 'go', cause: 'ramp', route })
-      if (this.firstFor(route) !== undefined) return true
-      this.ramps.delete(id)
-      return false
-    }
-    this.ramps.set(id, new Ramp(this.parts, release, sentAt))
-  }
-
-  /** @returns whether the route was open, and the refused request was sent since. */
-  private closeRamp(route: Route, sentAt: number): boolean {
-    const id = rampId(route)
-    const ramp = this.ramps.get(id)
-    if (ramp === undefined || sentAt < ramp.since) return false
-    ramp.close()
-    return this.ramps.delete(id)
+  /** Let the next one who waits for a route go. @returns whether more are left. */
+  private follow(route: Route): boolean {
+    this.firstFor(route)?.end({ kind: 'go', cause: 'ramp', route })
+    return this.firstFor(route) !== undefined
   }
 
   private firstFor(route: Route): Waiter<K> | undefined {

@@ -1,6 +1,7 @@
 /** Sessions at the gates, without a host: what each was told, and how each of its waits ended. */
 import type { Route } from '../../src/events/route.ts'
-import { Gates, type GateParts, type Wake } from '../../src/host/gates.ts'
+import type { Wake } from '../../src/host/gate.ts'
+import { Gates, type GateParts } from '../../src/host/gates.ts'
 import { Scheduler } from '../../src/host/scheduler.ts'
 import type { PlannedWait, RefusalTiming } from '../../src/policy/wait.ts'
 import { HOUR } from './build.ts'
