@@ -48,6 +48,19 @@ export default tseslint.config(
     },
   },
   ...layers.map(layerRule),
+  ...['src/*.ts', 'src/*/**/*.ts'].map((files, depth) => ({
+    files: [files],
+    ignores: ['src/audit/**'],
+    rules: {
+      // Under the plain name this would replace what the layers say under it.
+      '@typescript-eslint/no-restricted-imports': ['error', {
+        patterns: [{
+          regex: depth === 0 ? '^\\./audit/' : '^(\\.\\./)+audit/',
+          message: 'src/audit is a command: nothing else may need its files, arguments and exit codes.',
+        }],
+      }],
+    },
+  })),
   {
     files: ['test/**/*.ts', 'demo/**/*.ts', 'bench/**/*.ts'],
     rules: { '@typescript-eslint/no-explicit-any': 'off', '@typescript-eslint/no-non-null-assertion': 'off' },

@@ -4,7 +4,7 @@ import { initialState } from '../reducers/session.ts'
 import { FRAME_MAGIC } from './frames.ts'
 import { Lines } from './lines.ts'
 import type { Report } from './problems.ts'
-import { unpack } from './unpack.ts'
+import { canUnpack, unpack } from './unpack.ts'
 
 /** Bytes read at a time. */
 const BLOCK = 256 * 1024
@@ -138,6 +138,7 @@ export async function readSession(path: string, options: ReadOptions): Promise<R
     if (head.length === 0) return fail('the file is empty')
     if (isGzip(head)) return fail('this is gzip; unpack it first')
     const packed = isPacked(head)
+    if (packed && !canUnpack) return fail(`it is packed with Zstandard, which needs Node 22.15 or later; this is ${process.version}`)
     const reading = new LogReading(file, packed, options)
     await (packed ? readPacked(file, joined(head, source), reading, options.report) : readPlain(joined(head, source), reading))
     reading.end()

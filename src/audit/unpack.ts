@@ -1,5 +1,9 @@
-import { constants, createZstdDecompress, type ZstdDecompress, zstdDecompressSync } from 'node:zlib'
+// As a whole: a named import of what an older Node does not have would keep the command from starting at all.
+import * as zlib from 'node:zlib'
 import { BadFrame, contentSize, FRAME_MAGIC, FrameWalker } from './frames.ts'
+
+/** Whether this Node can unpack Zstandard; 22.15 is the first that does. */
+export const canUnpack = typeof (zlib as { createZstdDecompress?: unknown }).createZstdDecompress === 'function'
 
 /** Frames up to this many packed bytes are held whole; the harness's own, one for each append, are far smaller. */
 const SMALL = 4 * 1024 * 1024
@@ -72,7 +76,7 @@ const messageOf = (error: unknown): string => error instanceof Error ? error.mes
 
 /** A frame that is too large to hold: unpacked as a stream. What cannot be unpacked is thrown. */
 async function* stream(first: readonly Buffer[], packed: Packed, walker: FrameWalker): AsyncGenerator<Piece> {
-  const unpacker = createZstdDecompress({ chunkSize: 256 * 1024, finishFlush: constants.ZSTD_e_flush })
+  const unpacker = zlib.createZstdDecompress({ chunkSize: 256 * 1024, finishFlush: zlib.constants.ZSTD_e_flush })
   async function* all(): AsyncGenerator<Buffer> {
     yield* first
     yield* packed.rest(walker)
@@ -99,14 +103,14 @@ async function* stream(first: readonly Buffer[], packed: Packed, walker: FrameWa
  * itself, works beside this thread, and spares a decoder for each of ten thousand appends.
  */
 class FrameUnpacker {
-  private decoder: ZstdDecompress | undefined
+  private decoder: zlib.ZstdDecompress | undefined
 
   /**
    * @param frame - a whole frame.
    * @returns its content. Rejects when it is damaged, or holds more than it says.
    */
   unpack(frame: Buffer): Promise<Buffer> {
-    this.decoder ??= createZstdDecompress({ chunkSize: OUT })
+    this.decoder ??= zlib.createZstdDecompress({ chunkSize: OUT })
     const decoder = this.decoder
     const parts: Buffer[] = []
     let size = 0
@@ -171,7 +175,7 @@ const isSmall = ({ walker, bytes }: Cut): boolean => walker.done && (contentSize
 async function* difficult(frame: Cut, packed: Packed): AsyncGenerator<Piece> {
   const { start, walker, bytes } = frame
   try {
-    if (!walker.done && bytes.length <= SMALL) yield { bytes: zstdDecompressSync(bytes, { finishFlush: constants.ZSTD_e_flush, maxOutputLength: SMALL_UNPACKED }) }
+    if (!walker.done && bytes.length <= SMALL) yield { bytes: zlib.zstdDecompressSync(bytes, { finishFlush: zlib.constants.ZSTD_e_flush, maxOutputLength: SMALL_UNPACKED }) }
     else yield* stream([bytes], packed, walker)
     if (!walker.done) yield { lost: 'torn', offset: start, text: TORN }
   } catch (error) {

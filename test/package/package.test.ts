@@ -27,7 +27,7 @@ describe('the package', () => {
   it('holds what the host loads and nothing of the checkout besides', () => {
     expect(files).toEqual(expect.arrayContaining([
       'CHANGELOG.md', 'LICENSE', 'README.md', 'cordis.patch.yml', 'package.json',
-      'lib/index.js', 'lib/index.d.ts', 'lib/classify.js', 'lib/classify.d.ts', 'lib/replay.js', 'lib/replay.d.ts',
+      'lib/index.js', 'lib/index.d.ts', 'lib/classify.js', 'lib/classify.d.ts', 'lib/replay.js', 'lib/replay.d.ts', 'lib/invariant.js', 'lib/invariant.d.ts', 'lib/audit/cli.js',
       'balance/index.json', 'balance/README.md', 'balance/deepseek.mjs', 'balance/lib/run.mjs',
     ]))
     const allowed = /^(?:lib\/.+\.(?:js|d\.ts)|balance\/.+\.(?:mjs|json|md)|CHANGELOG\.md|LICENSE|README\.md|cordis\.patch\.yml|package\.json)$/
