@@ -71,7 +71,6 @@ export const TEXTS = {
   'why.relay': ['the session that asked before got no answer', '先前请求的会话未得到应答'],
 
   'page.nav': ['Quota and routes', '额度与路由'],
-  'page.intro': ['Which routes have allowance, who waits for it, and where sessions went.', '哪些路由还有额度、谁在等待、会话去了哪里。'],
   'page.loading': ['Loading', '加载中'],
   'page.gone': ['Not available here: only a browser on the machine of the host sees this.', '此处不可用：仅主机所在机器的浏览器可见。'],
   'page.stale': ['The host does not answer. This is what it said at {time}.', '主机没有应答。以下是 {time} 的状态。'],

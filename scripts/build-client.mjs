@@ -48,7 +48,7 @@ function shortClasses(code) {
  * @returns {Promise<void>}
  */
 export async function buildClient(outfile) {
-  const built = await build({
+  await build({
     entryPoints: [join(root, 'client', 'index.ts')],
     outfile,
     bundle: true,
@@ -68,10 +68,8 @@ export async function buildClient(outfile) {
     // The one of client/ is for the type check; its way of writing elements would win over the one below.
     tsconfigRaw: {},
     define: { 'process.env.NODE_ENV': '"production"' },
-    metafile: true,
     logLevel: 'warning',
   })
-  if (process.env.SIZES) console.log(Object.entries(Object.values(built.metafile.outputs)[0].inputs).map(([k, v]) => [v.bytesInOutput, k]).sort((a, b) => b[0] - a[0]).map(x => x.join(' ')).join('\n'))
   const code = shortClasses(readFileSync(outfile, 'utf8'))
   const exported = /export\{(.+?)\};?\s*$/.exec(code)
   if (exported === null) throw new Error('the bundle of the browser half has no exports at its end')

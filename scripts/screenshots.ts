@@ -17,7 +17,7 @@ const script = fileURLToPath(new URL('../test/browser/support/reading.mjs', impo
 const views = process.argv[2]
 
 const config = {
-  pools: { medium: { routes: [{ provider: 'alpha', model: 'm' }, { provider: 'beta', model: 'n', reasoningEffort: 'high' }] }, spare: { routes: [{ provider: 'beta', model: 'x' }] } },
+  pools: { medium: { routes: [{ provider: 'alpha', model: 'm' }, { provider: 'beta', model: 'n' }] }, spare: { routes: [{ provider: 'beta', model: 'x' }] } },
   balances: [{ provider: 'beta', script: ['node', script], unit: 'usd', minimumRemaining: 1, refreshMs: 1_000, timeoutMs: 20_000 }],
 }
 
@@ -55,7 +55,7 @@ async function openSettings(page: Page, words: typeof WORDS.en): Promise<void> {
 /** Every view of one language, colour scheme and width. */
 async function look(stage: Stage, session: string, dir: string, { name, locale, colorScheme, width }: View): Promise<void> {
   const page = await stage.page({ session, locale, colorScheme, viewport: { width, height: 860 } })
-  const shot = (view: string) => page.screenshot({ path: join(dir, `${name}-${view}.png`) })
+  const shot = (view: string) => page.screenshot({ path: join(dir, `${name}-${view}.png`), animations: 'disabled' })
   await page.locator('[data-state=waiting]').first().waitFor()
   await shot('wait')
   await retryChip(page).hover()
@@ -72,7 +72,7 @@ async function look(stage: Stage, session: string, dir: string, { name, locale, 
   if (width > 600) {
     await openSettings(page, locale.startsWith('zh') ? WORDS.zh : WORDS.en)
     await shot('settings')
-    await page.locator('[data-lqr=page]').evaluate((node: any) => { node.lastElementChild.scrollIntoView() })
+    await page.locator('[data-lqr=page] dl').scrollIntoViewIfNeeded()
     await shot('settings-end')
   }
   await page.close()
@@ -80,10 +80,10 @@ async function look(stage: Stage, session: string, dir: string, { name, locale, 
 
 /** The two pictures of the README. */
 async function picture(stage: Stage, session: string): Promise<void> {
-  const page = await stage.page({ session, viewport: { width: 900, height: 700 } })
+  const page = await stage.page({ session, viewport: { width: 1280, height: 800 } })
   await page.locator('[data-state=waiting]').first().waitFor()
   await retryChip(page).click()
-  await page.screenshot({ path: join(docs, 'composer.png'), clip: { x: 280, y: 120, width: 620, height: 580 } })
+  await page.screenshot({ path: join(docs, 'composer.png'), animations: 'disabled', clip: { x: 370, y: 150, width: 812, height: 650 } })
   await page.keyboard.press('Escape')
   await openSettings(page, WORDS.en)
   await page.getByRole('dialog').last().screenshot({ path: join(docs, 'settings.png') })

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { Chevron } from '../glyphs.tsx'
-import { Menu, type MenuGroup, useInWindow } from '../menu/Menu.tsx'
+import { Menu, type MenuGroup, useInView } from '../menu/Menu.tsx'
 
 /** Time that the pointer rests on a chip before its card shows, in ms. */
 const HOVER_MS = 350
@@ -16,6 +16,8 @@ export interface ChipProps {
   readonly short: string
   /** Texts that the chip will show at other times: room for the widest is kept, so that nothing moves then. */
   readonly reserve?: readonly string[]
+  /** The same for the few letters. */
+  readonly shortReserve?: readonly string[]
   readonly menuTitle: string
   readonly groups: readonly MenuGroup[]
   /** What a hover or the focus shows, and what stands above the rows of the menu; nothing when there is nothing to say. */
@@ -29,7 +31,7 @@ export interface ChipProps {
 /** The card of a chip, shown while the pointer or the focus is on it. */
 function HoverCard({ id, children }: { readonly id: string; readonly children: ReactNode }): ReactNode {
   const card = useRef<HTMLDivElement>(null)
-  useInWindow(card)
+  useInView(card)
   return <div ref={card} id={id} role="tooltip" className="lqr-card lqr-hover">{children}</div>
 }
 
@@ -64,8 +66,13 @@ function useHover(): { shown: boolean; hide: () => void; handlers: Record<string
   return { shown, hide, handlers: handlers as Record<string, (event: never) => void> }
 }
 
+/** Stands under a label, unseen, and is as wide as the widest of some texts, which are no text of the page. */
+function Room({ texts = [] }: { readonly texts?: readonly string[] | undefined }): ReactNode {
+  return texts.map(text => <span key={text} className="lqr-room" data-room={text} />)
+}
+
 /** A chip of the composer with a menu, and with a card that says more. */
-export function Chip({ kind, glyph, label, short, reserve = [], menuTitle, groups, card, status, onSelect }: ChipProps): ReactNode {
+export function Chip({ kind, glyph, label, short, reserve, shortReserve, menuTitle, groups, card, status, onSelect }: ChipProps): ReactNode {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const [open, setOpen] = useState<'current' | 'last' | null>(null)
@@ -114,11 +121,8 @@ export function Chip({ kind, glyph, label, short, reserve = [], menuTitle, group
         onKeyDown={onKeyDown}
       >
         {glyph}
-        <span className="lqr-label">
-          <span className="lqr-long">{label}</span>
-          {reserve.map(text => <span key={text} className="lqr-room" aria-hidden="true">{text}</span>)}
-        </span>
-        <span className="lqr-short" aria-hidden="true">{short}</span>
+        <span className="lqr-label lqr-long">{label}<Room texts={reserve} /></span>
+        <span className="lqr-label lqr-short" aria-hidden="true">{short}<Room texts={shortReserve} /></span>
         <Chevron />
       </button>
       <span className="lqr-sr" role="status">{status}</span>

@@ -7,8 +7,8 @@ import type { ChipActions } from './actions.ts'
 import { Chip } from './Chip.tsx'
 import { WaitCard } from './WaitCard.tsx'
 
-/** A time at which a clock is at its widest, to keep room for any. */
-const WIDE = new Date(2000, 0, 1, 22, 58).getTime()
+/** A time of today at which a clock is at its widest, to keep room for any. */
+const widestTime = (): number => new Date().setHours(22, 58)
 
 function retryGroups(facts: QuotaRetryFacts, t: Translate): MenuGroup[] {
   const { defaultEnabled, enabled, source, wait } = facts
@@ -31,6 +31,7 @@ export function RetryChip({ useProjection, useSession, submit, cancel, viewer, t
   const value = t(facts.enabled ? 'on' : 'off')
   const setting = t('retry.chip', { value })
   const next = wait?.pending === true && wait.nextAttemptAt !== null ? viewer.time(wait.nextAttemptAt) : undefined
+  const wide = viewer.time(widestTime())
   const select = async (id: string): Promise<string | null> => {
     if (id === 'stop') {
       const reason = await cancel()
@@ -45,7 +46,8 @@ export function RetryChip({ useProjection, useSession, submit, cancel, viewer, t
       glyph={wait === null ? <RetryGlyph /> : <span className="lqr-dot" data-state={wait.pending ? 'waiting' : 'open'} aria-hidden="true" />}
       label={next === undefined ? setting : t('wait.next', { time: next })}
       short={next ?? value}
-      reserve={[t('retry.chip', { value: t('off') }), t('retry.chip', { value: t('on') }), t('wait.next', { time: viewer.time(WIDE + dayOffset()) })]}
+      reserve={[...['off', 'on'].map(id => t('retry.chip', { value: t(id) })), t('wait.next', { time: wide })]}
+      shortReserve={[t('off'), t('on'), wide]}
       menuTitle={t('retry.menu')}
       groups={retryGroups(facts, t)}
       card={wait === null ? undefined : <WaitCard wait={wait} running={running} viewer={viewer} t={t} />}
@@ -53,10 +55,4 @@ export function RetryChip({ useProjection, useSession, submit, cancel, viewer, t
       onSelect={select}
     />
   )
-}
-
-/** From the day of {@link WIDE} to today: only times of today are written as a clock alone. */
-const dayOffset = (): number => {
-  const now = new Date()
-  return new Date(now.getFullYear(), now.getMonth(), now.getDate(), 22, 58).getTime() - WIDE
 }

@@ -18,15 +18,29 @@ export interface MenuGroup {
 
 const MARGIN = 12
 
-/** Shift a card that would stand out of the window back into it. Runs before anything is painted. */
-export function useInWindow(ref: RefObject<HTMLElement | null>): void {
+/** What is seen of the page around a card, in the window's coordinates: every box that clips its content narrows it. */
+function seen(card: HTMLElement): { left: number; right: number } {
+  let [left, right] = [0, window.innerWidth]
+  for (let box = card.parentElement; box !== null; box = box.parentElement) {
+    if (getComputedStyle(box).overflowX === 'visible') continue
+    const edge = box.getBoundingClientRect()
+    left = Math.max(left, edge.left)
+    right = Math.min(right, edge.right)
+  }
+  return { left: left + MARGIN, right: right - MARGIN }
+}
+
+/** Shift a card that would stand out of what is seen back into it. Runs before anything is painted. */
+export function useInView(ref: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     const card = ref.current
     if (card === null) return
     const fit = (): void => {
       card.style.translate = ''
+      const bounds = seen(card)
+      card.style.maxWidth = `${Math.min(340, bounds.right - bounds.left)}px`
       const { left, right } = card.getBoundingClientRect()
-      const shift = left < MARGIN ? MARGIN - left : Math.min(0, window.innerWidth - MARGIN - right)
+      const shift = left < bounds.left ? bounds.left - left : Math.min(0, bounds.right - right)
       if (shift !== 0) card.style.translate = `${shift}px`
     }
     fit()
@@ -72,7 +86,7 @@ export interface MenuProps {
  */
 export function Menu({ id, title, groups, header, start, onSelect, onClose }: MenuProps): ReactNode {
   const card = useRef<HTMLDivElement>(null)
-  useInWindow(card)
+  useInView(card)
   useEffect(() => {
     const rows = rowsOf(card.current)
     const current = rows.find(row => row.getAttribute('aria-current') === 'true')

@@ -67,7 +67,6 @@ export function Page({ call, viewer, t, useSessions }: {
   const props = { page, viewer, t }
   return (
     <div className="lqr-page" data-lqr="page">
-      <p className="lqr-quiet">{t('page.intro')}</p>
       {stale && (
         <p className="lqr-note" role="status">
           {t('page.stale', { time: viewer.time(page.at) })} <button type="button" className="lqr-button" onClick={again}>{t('page.again')}</button>

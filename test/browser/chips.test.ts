@@ -7,8 +7,8 @@ import { hasFocus, openStage, poolChip, retryChip, row, startWait, type Stage } 
 describe.skipIf(skipBrowser)('the chips', { timeout: 60_000 }, () => {
   let stage: Stage
   beforeAll(async () => { stage = await openStage() }, 120_000)
-  afterAll(async () => { await stage.close() })
-  afterEach(() => { expect(stage.problems()).toEqual([]) })
+  afterAll(async () => { await (stage as Stage | undefined)?.close() })
+  afterEach(() => { expect((stage as Stage | undefined)?.problems() ?? []).toEqual([]) })
 
   const setting = async (session: string) => (await stage.api.projections(session)).values['quotaRetry']
   const lines = async (session: string) => (await stage.api.events(session))

@@ -22,7 +22,7 @@ async function rewrite(context: BrowserContext, url: RegExp, change: (text: stri
 
 /** Rewrites the facts on both ways by which they come: with the history, and pushed. */
 async function rewriteFacts(context: BrowserContext, change: (text: string) => string): Promise<void> {
-  await rewrite(context, /session\.history/, change)
+  await rewrite(context, /session\.(?:history|list)/, change)
   await context.routeWebSocket(/events\./, (socket) => {
     const server = socket.connectToServer()
     server.onMessage((message) => { socket.send(typeof message === 'string' ? change(message) : message) })
@@ -32,8 +32,8 @@ async function rewriteFacts(context: BrowserContext, change: (text: string) => s
 describe.skipIf(skipBrowser)('the page stays whole', { timeout: 60_000 }, () => {
   let stage: Stage
   beforeAll(async () => { stage = await openStage() }, 120_000)
-  afterAll(async () => { await stage.close() })
-  afterEach(() => { expect(stage.problems()).toEqual([]) })
+  afterAll(async () => { await (stage as Stage | undefined)?.close() })
+  afterEach(() => { expect((stage as Stage | undefined)?.problems() ?? []).toEqual([]) })
 
   it.each([
     ['another version', '"version":1,"enabled"', '"version":2,"enabled"'],

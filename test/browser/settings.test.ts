@@ -33,8 +33,8 @@ function foreign(url: string, headers: Record<string, string>): Promise<number> 
 describe.skipIf(skipBrowser)('the settings page', { timeout: 60_000 }, () => {
   let stage: Stage
   beforeAll(async () => { stage = await openStage({ config }) }, 120_000)
-  afterAll(async () => { await stage.close() })
-  afterEach(() => { expect(stage.problems()).toEqual([]) })
+  afterAll(async () => { await (stage as Stage | undefined)?.close() })
+  afterEach(() => { expect((stage as Stage | undefined)?.problems() ?? []).toEqual([]) })
 
   const open = async (page: Page, name = 'Quota and routes', settings = 'Settings'): Promise<Locator> => {
     await page.getByRole('button', { name: settings }).first().click()

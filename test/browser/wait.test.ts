@@ -8,8 +8,8 @@ const NEXT = /Next check \d\d:\d\d/
 describe.skipIf(skipBrowser)('a wait', { timeout: 60_000 }, () => {
   let stage: Stage
   beforeAll(async () => { stage = await openStage() }, 120_000)
-  afterAll(async () => { await stage.close() })
-  afterEach(() => { expect(stage.problems()).toEqual([]) })
+  afterAll(async () => { await (stage as Stage | undefined)?.close() })
+  afterEach(() => { expect((stage as Stage | undefined)?.problems() ?? []).toEqual([]) })
 
   /** A session that stays on its route. */
   const alone = async (): Promise<string> => {
@@ -41,6 +41,27 @@ describe.skipIf(skipBrowser)('a wait', { timeout: 60_000 }, () => {
     expect(await page.locator('[data-lqr=line]').allInnerTexts()).toEqual([
       expect.stringContaining('Waited for the allowance of alpha/m'), expect.stringContaining('Asked again: you asked for it'),
     ])
+  })
+
+  it.each([1280, 900, 640, 560, 480])('moves nothing in the composer of a page %s wide, and its card is in view', async (width) => {
+    const session = await alone()
+    const page = await stage.page({ session, viewport: { width, height: 800 } })
+    await retryChip(page).waitFor()
+    await page.getByText('from alpha').waitFor()
+    const boxes = async () => Promise.all([page.getByRole('textbox').first(), poolChip(page), retryChip(page)].map(part => part.boundingBox()))
+    const [field, pool, retry] = await boxes()
+    await startWait(stage, session, refusals.insufficientBalance)
+    await page.locator('[data-lqr=retry] [data-state=waiting]').waitFor()
+    const [fieldNow, poolNow, retryNow] = await boxes()
+    expect([fieldNow, poolNow]).toEqual([field, pool])
+    expect(retryNow).toMatchObject({ y: retry?.y, height: retry?.height })
+    await retryChip(page).click()
+    const pane = await page.locator('[data-conversation-scroll]').boundingBox()
+    const card = await row(page, 'Retry now').locator('xpath=ancestor::*[@role="menu"]/..').boundingBox()
+    expect(card!.x).toBeGreaterThanOrEqual(pane!.x)
+    expect(card!.x + card!.width).toBeLessThanOrEqual(pane!.x + pane!.width)
+    expect(card!.y).toBeGreaterThanOrEqual(0)
+    await stage.api.cancel(session)
   })
 
   it('shows its card on keyboard focus, until Escape', async () => {

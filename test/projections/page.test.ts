@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { parseConfig } from '../../src/policy/config.ts'
+import { configRows } from '../../src/projections/page.ts'
+
+const defaults = parseConfig({})
+
+describe('the configuration on the settings page', () => {
+  it('says what is set and what is a default', () => {
+    const rows = configRows(parseConfig({ longTermDelayMs: 5_000, probe: 'each' }), defaults)
+    expect(rows.filter(({ set }) => set)).toEqual([
+      { key: 'longTermDelayMs', value: 5_000, set: true }, { key: 'probe', value: 'each', set: true },
+    ])
+    expect(rows).toContainEqual({ key: 'maxWaitMs', value: null, set: false })
+    expect(rows).toContainEqual({ key: 'defaultEnabled', value: true, set: false })
+  })
+
+  it('lists pools in their order', () => {
+    const pools = { medium: { routes: [{ provider: 'a', model: 'm', reasoningEffort: 'high' }, { provider: 'b', model: 'n' }] } }
+    expect(configRows(parseConfig({ pools }), defaults).at(-1)).toEqual({ key: 'pools.medium', value: 'a/m (high), b/n', set: true })
+  })
+
+  it('names balance sources without anything that may be secret', () => {
+    const pools = { p: { routes: [{ provider: 'a', model: 'm' }, { provider: 'b', model: 'n' }] } }
+    const balances = [
+      { provider: 'a', script: ['node', 'a.mjs', '--token', 'hush'] as [string, ...string[]], apiKeyEnv: 'A_KEY', env: { REGION: 'hidden', PROXY: 'too' }, unit: 'usd' },
+      { provider: 'b', preset: 'openrouter', args: ['hush'] },
+    ]
+    const rows = configRows(parseConfig({ pools, balances }), defaults).filter(({ key }) => key.startsWith('balances.'))
+    expect(rows.map(({ value }) => value)).toEqual([
+      'script node a.mjs, 2 more arguments, apiKeyEnv A_KEY, env REGION PROXY, unit usd, minimumRemaining 0, refreshMs 60000, timeoutMs 5000',
+      'preset openrouter, 1 more argument, minimumRemaining 0, refreshMs 60000, timeoutMs 5000',
+    ])
+    expect(JSON.stringify(rows)).not.toMatch(/hush|hidden|too/)
+  })
+})
