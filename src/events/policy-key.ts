@@ -12,8 +12,8 @@ import type { Route } from './route.ts'
 export const POLICY = 'llm-quota-retry'
 
 /**
- * Why an attempt is planned for its time. Absent in a key means the plain interval. The later ones end a wait before
- * its time: the log then holds a second record, due at once, that says why.
+ * Why an attempt is planned for its time. Absent in a key means the plain interval. From `ramp` on they end a wait before
+ * its time: the log then holds a second record of the same attempt, due at once, that says why.
  */
 export const WAIT_CAUSES = [
   /** The configured interval. */
@@ -49,7 +49,7 @@ export type WaitCause = typeof WAIT_CAUSES[number]
 
 const CAUSES: ReadonlySet<string> = new Set(WAIT_CAUSES)
 
-/** Causes that end an armed wait before its time. */
+/** Causes of a record that stands for an attempt which another record announced already. */
 export const EARLY_CAUSES: ReadonlySet<WaitCause> = new Set(['ramp', 'asked', 'message', 'reading', 'answer', 'relay', 'restated'])
 
 /** A wait as its policy key has it. */

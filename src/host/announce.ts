@@ -74,7 +74,8 @@ export class Announcer {
           this.ctx.emit('llm-quota-retry/failover', failoverEvent(this.ctx, session, transition.failover))
       }
     } catch (error) {
-      this.warn(`listener-${transition.type}`, `a listener of llm-quota-retry/${transition.type} threw: ${String(error)}`)
+      const event = transition.type === 'movePlanned' ? 'failover' : transition.type
+      this.warn(`listener-${event}`, `a listener of llm-quota-retry/${event} threw: ${String(error)}`)
     }
   }
 }

@@ -44,7 +44,7 @@ export interface Gate<K> {
   nextAt: number
   cause: WaitCause | 'due'
   memory: PlanMemory | undefined
-  /** Who asks for all right now. */
+  /** The session whose request stands for all who wait. */
   probe: K | undefined
   /** Why it asks. */
   probeCause: WaitCause | 'due'

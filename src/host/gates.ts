@@ -91,6 +91,7 @@ export class Gates<K extends object> {
    */
   refused(key: K, route: Route, timing: RefusalTiming): PlannedWait {
     const now = this.parts.clock.now()
+    this.leaveOther(key, route)
     const gate = this.gateFor(key, route)
     const sentAt = this.sent.get(key) ?? now
     const wasOpen = this.ramps.stop(route, sentAt)
@@ -103,7 +104,7 @@ export class Gates<K extends object> {
     if (joins && gate.nextAt <= now + plan.delayMs) return { delayMs: gate.nextAt - now, cause: 'shared' }
     gate.memory = rememberPlan(gate.memory, plan)
     if (!joins) this.setProbe(gate, undefined)
-    this.schedule(gate, now + plan.delayMs, joins ? plan.cause : 'due')
+    this.schedule(gate, now + plan.delayMs, 'due')
     this.rearm(gate, key)
     return plan
   }
@@ -117,8 +118,10 @@ export class Gates<K extends object> {
    */
   answered(key: K, route: Route): void {
     if (this.gates.size === 0) return
+    this.leaveOther(key, route)
     const asked = this.probing.get(key)
     if (asked !== undefined) this.setProbe(asked, undefined)
+    if (asked?.waiters.size === 0) this.drop(asked)
     const sentAt = this.sent.get(key) ?? (asked === undefined ? Number.NEGATIVE_INFINITY : this.parts.clock.now())
     let opens = false
     for (const gate of this.gates.values()) {
@@ -318,6 +321,8 @@ export class Gates<K extends object> {
 
   /** Something says that a route answers again: one who waits asks, unless one does already or all are on their way. */
   private askNow(gate: Gate<K>, cause: WaitCause): void {
+    // A balance says nothing about a throttle.
+    if (cause === 'reading' && gate.memory?.cause === 'throttle') return
     const busy = gate.probe !== undefined || this.ramps.has(gate.route)
     if (gate.waiters.size > 0 && !busy) this.schedule(gate, this.parts.clock.now(), cause)
   }
@@ -328,6 +333,8 @@ export class Gates<K extends object> {
     // Nobody waits any more; or the one who asked never came back, and the next one asks.
     if (first === undefined) {
       if (gate.probe === undefined) this.drop(gate)
+      // Its answer takes longer than an interval; a time in the past must not be taken for one.
+      else gate.nextAt = Number.POSITIVE_INFINITY
       return
     }
     const { cause } = gate
@@ -349,6 +356,12 @@ export class Gates<K extends object> {
       waiter.nextAttemptAt = next
       waiter.rearm(next, 'shared')
     }
+  }
+
+  /** Who was to ask here for all, and went elsewhere (a pick, a move before sending), leaves the asking to the next. */
+  private leaveOther(key: K, route: Route): void {
+    const asked = this.probing.get(key)
+    if (asked !== undefined && !sameRoute(asked.route, route)) this.left(key)
   }
 
   /** Let the next one who waits for a route go. @returns whether more are left. */

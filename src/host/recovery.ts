@@ -3,11 +3,11 @@ import type { RequestErrorAction } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { readFailure } from '../events/failure.ts'
 import { moveKey, type WaitCause, waitKey } from '../events/policy-key.ts'
-import { type Route, sameRoute } from '../events/route.ts'
-import { chooseMove, type Choice } from '../policy/choose.ts'
+import type { Route } from '../events/route.ts'
+import { chooseAfterWait, otherWaysOut, type WaitContext } from '../policy/after-wait.ts'
+import type { Choice } from '../policy/choose.ts'
 import { type Config, MAX_DELAY_MS } from '../policy/config.ts'
 import { type Response, respond } from '../policy/respond.ts'
-import { resolvePool } from '../policy/settings.ts'
 import type { PlannedWait } from '../policy/wait.ts'
 import { clockText, durationText, oneLine } from '../projections/text.ts'
 import { type Mark, markOf } from '../reducers/marks.ts'
@@ -48,6 +48,8 @@ export class Recovery {
   private readonly parts: RecoveryParts
   private readonly lifetime = new AbortController()
   private readonly active = new Set<Promise<RequestErrorAction>>()
+  /** Failed requests that were answered once: both listeners are told of the same. */
+  private readonly answered = new WeakSet<object>()
 
   /**
    * @param parts - what the recovery works with.
@@ -103,9 +105,11 @@ export class Recovery {
 
   /** @returns whether to ask again; false leaves the failure as it was. */
   private async recover(payload: RequestError, certainOnly: boolean): Promise<boolean> {
+    // Already answered as a certain one: what the person switched off since is not to be learnt again from an old refusal.
+    if (this.isOver(payload) || this.answered.has(payload)) return false
     let response = this.decide(payload)
-    if (this.isOver(payload)) return false
     if (certainOnly && (response.kind === 'delegate' || response.verdict.confidence !== 'certain')) return false
+    this.answered.add(payload)
     const plan = this.learn(payload, response)
     // A target that the host refuses is none in the next round.
     while (response.kind === 'move') {
@@ -124,9 +128,10 @@ export class Recovery {
 
   private decide({ agent: { session }, turn, step, provider, failure }: RequestError): Response {
     const { book, config, router } = this.parts
+    const cameFrom = router.cameFrom(session, turn, step)
     return respond({
       state: book.of(session), failure: readFailure(failure), provider, turn, step,
-      world: router.world, unfit: router.unfitFor(session, turn, step),
+      world: router.world, unfit: router.unfitFor(session, turn, step), ...cameFrom === undefined ? {} : { cameFrom },
     }, config)
   }
 
@@ -138,13 +143,14 @@ export class Recovery {
   private learn(payload: RequestError, response: Response): PlannedWait | undefined {
     const { agent: { session }, provider, failure } = payload
     const { gates, journal, router, watch } = this.parts
-    if (response.mark !== undefined) watch.refused(provider, gates.sentAt(session) ?? response.mark.at)
+    const isMisfit = response.kind !== 'delegate' && response.unfit !== undefined
+    if (response.verdict.kind === 'spent-allowance' && !isMisfit) watch.refused(provider, gates.sentAt(session) ?? this.parts.clock.now())
     if (response.mark !== undefined && !this.saidAlready(response.mark)) journal.append(response.mark)
     if (response.kind !== 'delegate' && response.unfit !== undefined) {
       router.noteUnfit(session, payload, response.unfit, readFailure(failure).message)
       return undefined
     }
-    // Who waits for this route already learns of it, also when this session moves on.
+    // Sessions that wait for this route already learn of it, also when this one moves on.
     return response.verdict.kind === 'spent-allowance' ? gates.refused(session, this.routeOf(session, provider), response.verdict) : undefined
   }
 
@@ -177,9 +183,14 @@ export class Recovery {
     const { session } = payload.agent
     const { clock, config, gates } = this.parts
     const on = response.on ?? this.routeOf(session, payload.provider)
-    if (plan === undefined) gates.hold(session, on, clock.now() + config.longTermDelayMs)
-    const routes = [on, ...this.holdOthers(payload, on)]
-    const first = this.deadline(session, routes, response.limitAt, plan?.cause ?? 'interval')
+    // The look at other targets may have taken longer than the plan; a gate that has its time keeps it.
+    gates.hold(session, on, clock.now() + (plan?.delayMs ?? config.longTermDelayMs))
+    const others = otherWaysOut(on, this.context(payload), config)
+    for (const other of others) gates.hold(session, other.route, other.at)
+    const routes: [Route, ...Route[]] = [on, ...others.map(({ route }) => route)]
+    const first = this.deadline(session, routes, response.limitAt, plan)
+    // A route that would not take the conversation is left now: a wait that is cancelled must not leave the session on it.
+    if (response.on !== undefined) this.parts.router.redirect(session, response.on)
     const record = (at: number, cause: WaitCause): PlannedRecord => this.recordWait(payload, response, at, cause)
     let planned = record(first.at, first.cause)
     this.say(session, on.provider, response, first.at)
@@ -195,7 +206,7 @@ export class Recovery {
     if (wake.kind !== 'go') return false
     if (wake.cause !== 'due' && wake.cause !== 'limit') planned = record(clock.now(), wake.cause)
     recordStarted(session, planned)
-    await this.chooseAfterWait(payload, wake.route, response.on)
+    await this.goAfterWait(payload, wake.route, response.on)
     return !this.isOver(payload)
   }
 
@@ -217,24 +228,13 @@ export class Recovery {
     }
   }
 
-  /** Other routes of the pool are worth an attempt when their marks lapse; the wait is over when any of them answers. */
-  private holdOthers({ agent: { session }, turn, step }: RequestError, on: Route): Route[] {
-    const { book, clock, config, gates, router } = this.parts
-    const { settings, step: { route } } = book.of(session)
-    const { pool } = resolvePool(settings, route, config)
-    const unfit = router.unfitFor(session, turn, step)
-    const others = (pool === null ? [] : config.pools[pool]?.routes ?? [])
-      .filter(other => !sameRoute(other, on) && !unfit.some(found => sameRoute(found, other)))
-    for (const other of others) {
-      const mark = markOf(router.world.marks, other.provider, clock.now())
-      gates.hold(session, other, mark?.until ?? clock.now() + config.longTermDelayMs)
-    }
-    return others
-  }
-
-  private deadline(session: Session, routes: readonly Route[], limitAt: number | undefined, cause: WaitCause): { at: number; cause: WaitCause } {
-    const at = this.parts.gates.nextAt(session, routes)
-    return limitAt !== undefined && limitAt < at ? { at: limitAt, cause: 'limit' } : { at, cause }
+  /** The first time at which any route is asked again, and why then. */
+  private deadline(session: Session, routes: readonly [Route, ...Route[]], limitAt: number | undefined, plan: PlannedWait | undefined): { at: number; cause: WaitCause } {
+    const { gates } = this.parts
+    const at = gates.nextAt(session, routes)
+    if (limitAt !== undefined && limitAt < at) return { at: limitAt, cause: 'limit' }
+    // The refusal tells of its own route alone; another whose mark lapses first has no promise behind it.
+    return { at, cause: gates.nextAt(session, [routes[0]]) === at ? plan?.cause ?? 'interval' : 'interval' }
   }
 
   private recordWait(payload: RequestError, response: WaitResponse, at: number, cause: WaitCause): PlannedRecord {
@@ -247,25 +247,25 @@ export class Recovery {
     })
   }
 
-  /** After a wait every route may be asked once more: the one whose time came, else the pool's order of preference. */
-  private async chooseAfterWait(payload: RequestError, due: Route | undefined, waitedOn: Route | undefined): Promise<void> {
-    const { agent: { session }, turn, step, signal } = payload
-    const { book, config, gates, router } = this.parts
-    const { settings, step: { route: current } } = book.of(session)
-    const { pool } = resolvePool(settings, current, config)
-    const choice = pool === null ? undefined : chooseMove(pool, router.unfitFor(session, turn, step), router.world, config)
-    const to = due ?? choice?.route ?? waitedOn
-    if (to === undefined || sameRoute(to, current)) return
-    const held = pool === null ? undefined : config.pools[pool]?.routes.find(route => sameRoute(route, to))
-    const target = held ?? to
-    const objection = await router.objection(target, signal)
+  private async goAfterWait(payload: RequestError, due: Route | undefined, waitedOn: Route | undefined): Promise<void> {
+    const { agent: { session }, signal } = payload
+    const { config, gates, router } = this.parts
+    const next = chooseAfterWait(due, waitedOn, this.context(payload), config)
+    if (next === undefined) return
+    const objection = await router.objection(next.route, signal)
+    if (this.isOver(payload)) return
     if (objection !== undefined) {
-      router.noteUnfit(session, payload, target, objection)
+      router.noteUnfit(session, payload, next.route, objection)
       gates.left(session)
       return
     }
-    if (pool !== null && held !== undefined) this.recordMove(payload, pool, target)
-    router.redirect(session, target)
+    if (next.pool !== null) this.recordMove(payload, next.pool, next.route)
+    router.redirect(session, next.route)
+  }
+
+  private context({ agent: { session }, turn, step }: RequestError): WaitContext {
+    const { book, router } = this.parts
+    return { state: book.of(session), world: router.world, unfit: router.unfitFor(session, turn, step) }
   }
 
   /** One line for each wait: a headless run has nothing else that says why it stands still. */

@@ -1,6 +1,7 @@
 import type { Context, Events } from '@deepseek-ai/cordis'
 import type { LlmCallConfig } from '@deepseek-ai/dsh-llm'
 import type { Session } from '@deepseek-ai/dsh-session'
+import { cutText } from '../events/failure.ts'
 import { type Route, sameRoute } from '../events/route.ts'
 import type { Choice, World } from '../policy/choose.ts'
 import type { Config, RouteConfig } from '../policy/config.ts'
@@ -30,6 +31,13 @@ export interface RouterParts {
 /** Routes found unfit that are kept for the report. */
 const KEPT_UNFIT = 50
 
+/** A request that was moved before it was sent. */
+interface MovedInStep {
+  readonly turn: number
+  readonly step: number
+  readonly from: Route
+}
+
 /** Routes found unfit in one step of a session. */
 interface UnfitInStep {
   readonly turn: number
@@ -42,6 +50,7 @@ export class Router {
   private readonly parts: RouterParts
   private readonly memories = new WeakMap<Session, RouteMemory>()
   private readonly unfitInStep = new WeakMap<Session, UnfitInStep>()
+  private readonly movedInStep = new WeakMap<Session, MovedInStep>()
   private readonly unfitRoutes: UnfitRoute[] = []
 
   /**
@@ -91,6 +100,18 @@ export class Router {
   }
 
   /**
+   * The route that a request of a step was moved off before it was sent.
+   *
+   * @param session - the session.
+   * @param turn - the turn of the step.
+   * @param step - the step.
+   */
+  cameFrom(session: Session, turn: number, step: number): Route | undefined {
+    const moved = this.movedInStep.get(session)
+    return moved?.turn === turn && moved.step === step ? moved.from : undefined
+  }
+
+  /**
    * Routes that cannot serve a step of a session.
    *
    * @param session - the session.
@@ -115,7 +136,7 @@ export class Router {
     this.unfitInStep.set(session, { turn: where.turn, step: where.step, routes })
     const known = this.unfitRoutes.findIndex(unfit => sameRoute(unfit.route, route))
     if (known >= 0) this.unfitRoutes.splice(known, 1)
-    this.unfitRoutes.push({ route: { provider: route.provider, model: route.model }, why: why.slice(0, 300), at: this.parts.clock.now() })
+    this.unfitRoutes.push({ route: { provider: route.provider, model: route.model }, why: cutText(why, 300), at: this.parts.clock.now() })
     if (this.unfitRoutes.length > KEPT_UNFIT) this.unfitRoutes.shift()
   }
 
@@ -134,7 +155,7 @@ export class Router {
       } as LlmCallConfig, signal)
       return undefined
     } catch (error) {
-      return error instanceof Error ? error.message : String(error)
+      return error instanceof Error ? error.message : 'the host gave no reason'
     }
   }
 
@@ -143,7 +164,7 @@ export class Router {
     if (!base.provider || !base.model) return base
     let decision = this.decide(payload, base)
     // A route that the host refuses would end the turn right here; it is none in the next round.
-    while (isMove(decision) && !sameRoute(base, decision.route)) {
+    while (isMove(decision) && !isAlready(base, decision.route)) {
       const objection = await this.objection(decision.route, signal)
       if (signal.aborted) return base
       if (objection === undefined) break
@@ -151,9 +172,8 @@ export class Router {
       decision = this.decide(payload, base)
     }
     this.memories.set(session, decision.memory)
-    if (isAlready(base, decision.route)) return base
-    this.note(session, base, decision)
-    return withRoute(base, decision.route)
+    if (isMove(decision) && !sameRoute(decision.from, decision.route)) this.note(payload, decision)
+    return isAlready(base, decision.route) ? base : withRoute(base, decision.route)
   }
 
   private decide({ agent: { session }, turn, step }: RequestPayload, base: LlmCallConfig): RequestDecision {
@@ -164,11 +184,12 @@ export class Router {
   }
 
   /** A move before a refusal stands in no log but ours: the header only shows that the route changed. */
-  private note(session: Session, base: Route, { why, route }: RequestDecision): void {
+  private note({ agent: { session }, turn, step }: RequestPayload, { why, from, route }: RequestDecision): void {
     if (why.kind !== 'marked' && why.kind !== 'assigned') return
+    this.movedInStep.set(session, { turn, step, from })
     this.parts.journal.append({
       type: 'requestMoved', session: session.id, at: this.parts.clock.now(), pool: why.choice.pool,
-      from: { provider: base.provider, model: base.model }, to: { provider: route.provider, model: route.model }, why: reasonText(why.kind, why.choice),
+      from, to: { provider: route.provider, model: route.model }, why: reasonText(why.kind, why.choice),
     })
     showSelection(agentOf(this.parts.ctx, session), this.parts.ctx, route)
   }

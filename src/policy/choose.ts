@@ -12,7 +12,7 @@ export interface World {
 }
 
 /**
- * How a route stands, the better first. `usable` clears the threshold, or nothing is known and `failOpen` is on;
+ * How a route stands, best first. `usable` clears the threshold, or nothing is known and `failOpen` is on;
  * `low` has allowance below the threshold; `unread` is unknown with `failOpen` off; `empty` has a reading of nothing
  * left; `marked` was refused by the provider itself.
  */

@@ -45,6 +45,8 @@ export type RequestWhy =
 
 /** Where a request goes. */
 export interface RequestDecision {
+  /** Where the session was until now. */
+  readonly from: Route
   readonly route: Target
   readonly why: RequestWhy
   readonly memory: RouteMemory
@@ -75,9 +77,9 @@ const bareOrNone = (route: Route | null): Route | null => route === null ? null 
 export const isAlready = (base: Target, target: Target): boolean =>
   sameRoute(base, target) && (target.reasoningEffort === undefined || target.reasoningEffort === base.reasoningEffort)
 
-function decided({ base, state }: RequestContext, target: Target, why: RequestWhy, picked: Route | null): RequestDecision {
+function decided({ base, memory, state }: RequestContext, target: Target, why: RequestWhy, picked: Route | null): RequestDecision {
   const to = isAlready(base, target) ? null : target
-  return { route: target, why, memory: { base: bare(base), to, sent: bare(target), picked: bareOrNone(picked), obeyed: state.settings.pool } }
+  return { from: bare(memory.to ?? base), route: target, why, memory: { base: bare(base), to, sent: bare(target), picked: bareOrNone(picked), obeyed: state.settings.pool } }
 }
 
 /** The harness's own route changed to one that we did not move it to: somebody picked it. */

@@ -1,6 +1,7 @@
 import { cutText, type Failure } from '../events/failure.ts'
 import type { JournalRecordOf } from '../events/journal.ts'
 import { type Route, sameRoute } from '../events/route.ts'
+import { markOf } from '../reducers/marks.ts'
 import type { SessionState } from '../reducers/session.ts'
 import type { RefusedRoute } from '../reducers/step.ts'
 import { chooseMove, type Choice, type World } from './choose.ts'
@@ -19,6 +20,8 @@ export interface Refusal {
   readonly world: World
   /** Routes that cannot serve this step: the host refuses them, or they refuse its history. */
   readonly unfit: readonly Route[]
+  /** The route that the request was moved off before it was sent, in this step. */
+  readonly cameFrom?: Route
 }
 
 /** Why a failure was left to the harness. */
@@ -68,20 +71,22 @@ function limitOf(state: SessionState, turn: number, now: number, config: Config)
   return limitAt <= now ? 'reached' : { limitAt }
 }
 
-/** Failures that tell of the conversation meeting a route it does not fit, right after it was moved there. */
+/** Failures that show that a route cannot take this conversation, right after it was moved there. */
 const MISFITS: ReadonlySet<string> = new Set(['other', 'context', 'auth'])
 
-/** Whether the failed request is one that a move of this very step sent to its route. */
-function movedHere({ state, turn, step }: Refusal): boolean {
+/** Whether the failed request is one that a move of this very step sent to its route, after a refusal or before one. */
+function movedHere({ cameFrom, state, turn, step }: Refusal): boolean {
   const { last } = state.failovers
-  return last !== null && last.turn === turn && last.step === step && sameRoute(last.to, state.step.route)
+  return cameFrom !== undefined || (last !== null && last.turn === turn && last.step === step && sameRoute(last.to, state.step.route))
 }
 
-/** The route that ran out of allowance first in this step: since its last wait, else the one that was waited for. */
-function spentHere({ state: { entries: { open }, step }, world: { now } }: Refusal): RefusedRoute | undefined {
+/** The route that ran out of allowance first in this step: since its last wait, else the one waited for, or moved off. */
+function spentHere({ cameFrom, state: { entries: { open }, step }, world: { marks, now } }: Refusal): RefusedRoute | undefined {
   const spent = step.refused.find(({ route, failure }) => classifyFailure({ ...failure, provider: route.provider }, { now }).kind === 'spent-allowance')
-  if (spent !== undefined || open === null || open.model === null) return spent
-  return { route: { provider: open.provider, model: open.model }, failure: open.failure }
+  if (spent !== undefined) return spent
+  if (open !== null && open.model !== null) return { route: { provider: open.provider, model: open.model }, failure: open.failure }
+  const mark = cameFrom === undefined ? undefined : markOf(marks, cameFrom.provider, now)
+  return cameFrom === undefined || mark === undefined ? undefined : { route: cameFrom, failure: { code: 'QUOTA', message: mark.message } }
 }
 
 /**

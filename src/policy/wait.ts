@@ -26,7 +26,7 @@ export interface PlanMemory {
 export const HINT_MARGIN_MS = 5_000
 /** A reset closer than this is not believed: the refusal was made with the same clock. */
 export const NEAREST_HINT_MS = 1_000
-/** The wait after a refusal that names a per-minute throttle. */
+/** The wait after a refusal that names a per-minute throttle and no time. */
 export const THROTTLE_DELAY_MS = 60_000
 /**
  * Looks after a promised reset that brought another refusal, each so long after the one before, in ms. Providers are
@@ -47,9 +47,12 @@ const byPromise = (cause: WaitCause): boolean => cause === 'hint' || cause === '
  * @param intervalMs - the configured interval, in ms.
  */
 export function planAttempt(now: number, last: PlanMemory | undefined, timing: RefusalTiming, intervalMs: number): PlannedWait {
-  if (timing.throttle === true) return { delayMs: Math.min(intervalMs, THROTTLE_DELAY_MS), cause: 'throttle' }
-  const refuted = last !== undefined && byPromise(last.cause)
   const until = timing.resetsAt === undefined ? undefined : timing.resetsAt - now
+  if (timing.throttle === true) {
+    const named = until !== undefined && until >= NEAREST_HINT_MS ? until + HINT_MARGIN_MS : THROTTLE_DELAY_MS
+    return { delayMs: Math.min(intervalMs, named), cause: 'throttle' }
+  }
+  const refuted = last !== undefined && byPromise(last.cause)
   if (until !== undefined && until >= NEAREST_HINT_MS) {
     // A provider that promises "in two seconds" again and again would otherwise be asked every few seconds for hours.
     const delayMs = Math.max(until + HINT_MARGIN_MS, refuted ? SECOND_TRIES_MS[0] ?? 0 : 0)
@@ -71,7 +74,8 @@ export function rememberPlan(last: PlanMemory | undefined, plan: PlannedWait): P
 }
 
 /**
- * When the longest wait of a turn ends. Each turn has its own: a person who sends a new message wants it tried.
+ * When the longest wait of a turn ends. Each turn has its own, for a person who sends a new message wants it tried; a turn
+ * that carries a run on after a restart has that of the run.
  *
  * @param now - epoch ms.
  * @param turn - the turn of the refused request.
@@ -81,5 +85,5 @@ export function rememberPlan(last: PlanMemory | undefined, plan: PlannedWait): P
  */
 export function waitLimit(now: number, turn: number, entry: Entry | null, maxWaitMs: number | undefined): number | undefined {
   if (maxWaitMs === undefined) return undefined
-  return (entry !== null && entry.turn === turn ? entry.since : now) + maxWaitMs
+  return (entry !== null && entry.heldBy === turn ? entry.since : now) + maxWaitMs
 }

@@ -66,12 +66,16 @@ export interface QuotaPage {
 const DELAYS = ['longTermDelayMs', 'exhaustedCooldownMs', 'maxWaitMs'] as const
 const FLAGS = ['defaultEnabled', 'failOpen', 'beforeNativeRetries'] as const
 
-/** A source without what may be secret: of `env` the names alone, of the command its first two words. */
+/** Whether an argument can only be the name of a file: people also put keys there, in addresses and assignments. */
+const isPlainFile = (argument: string): boolean => /^[\w./\\:-]+\.\w{1,5}$/.test(argument) && !argument.includes('://')
+
+/** A source without what may be secret: of `env` the names alone, of the command its executable and the file it runs. */
 function sourceText(source: BalanceConfig): string {
-  const [file = '', first, ...more] = source.script ?? []
-  const count = (source.script === undefined ? source.args ?? [] : more).length
+  const [executable = '', ...rest] = source.script ?? []
+  const file = rest[0] !== undefined && isPlainFile(rest[0]) ? [rest[0]] : []
+  const count = source.script === undefined ? (source.args ?? []).length : rest.length - file.length
   return [
-    source.preset === undefined ? `script ${[file, ...first === undefined ? [] : [first]].join(' ')}` : `preset ${source.preset}`,
+    source.preset === undefined ? `script ${[executable, ...file].join(' ')}` : `preset ${source.preset}`,
     ...count === 0 ? [] : [`${count} more ${count === 1 ? 'argument' : 'arguments'}`],
     ...source.apiKeyEnv === undefined ? [] : [`apiKeyEnv ${source.apiKeyEnv}`],
     ...source.env === undefined ? [] : [`env ${Object.keys(source.env).join(' ')}`],

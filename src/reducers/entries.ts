@@ -33,7 +33,7 @@ export interface Entry {
   readonly step: number
   /** The last refusal; its text is bounded. */
   readonly failure: Failure
-  /** Epoch ms of the first wait of the turn that waits now: what the person who watches calls "since". */
+  /** Epoch ms of the first wait of the turn that waits, also when another carries its run on after a restart. */
   readonly since: number
   /** The armed wait; `null` while an attempt runs, and after the turn was cancelled or ended. */
   readonly wait: Wait | null

@@ -208,6 +208,54 @@ describe('a target that cannot serve', () => {
     expect(outcomes(agent)).toEqual(['completed'])
   })
 
+  it('because it will not take the conversation is left also where the request was moved there before it was sent', async () => {
+    host = await rig({
+      script: request => request.provider === 'a' ? spent() : request.provider === 'b'
+        ? new LlmError('400: Invalid `signature` in `thinking` block', 'INVALID_REQUEST', { status: 400 }) : say('hi from c'),
+      providers: PROVIDERS, config: { pools: three },
+    })
+    await ask(await host.start('one'))
+    const two = await host.start('two')
+    await ask(two)
+    await ask(two, 'more')
+    expect(outcomes(two)).toEqual(['completed', 'completed'])
+    expect(host.adapter.routes.slice(3)).toEqual(['b/n', 'c/o', 'c/o'])
+  })
+
+  it('because its key is wrong strands nobody when the wait for the other is cancelled', async () => {
+    host = await rig({
+      script: request => request.provider === 'a' ? out.has('a') ? spent() : say('hi from a') : new LlmError('invalid api key', 'AUTH', { status: 401 }),
+      providers: PROVIDERS, config: { pools },
+    })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await until(() => retries(agent).length === 2, 'a move and a wait')
+    agent.cancel({ kind: 'user' })
+    await agent.whenIdle()
+    out.clear()
+    await pass(2 * HOUR)
+    await ask(agent, 'again')
+    expect(outcomes(agent)).toEqual(['aborted', 'completed'])
+  })
+
+  it('is looked at for longer than the interval without the wait being lost', async () => {
+    host = await rig({ script, providers: ['a'], config: { pools, longTermDelayMs: 5_000 } })
+    const slow = vi.spyOn(Object.getPrototypeOf(host.ctx.llm), 'resolveCallConfig')
+    slow.mockImplementation(((config: { provider: string }) => config.provider === 'b'
+      ? new Promise((_resolve, reject) => { setTimeout(() => { reject(new Error('no such provider')) }, 10_000) })
+      : Promise.resolve(config)) as never)
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await pass(12_000)
+    await until(() => retries(agent).length === 1, 'the wait')
+    slow.mockRestore()
+    expect(retries(agent)[0].delayMs).toBeLessThanOrEqual(5_000)
+    out.clear()
+    await pass(6_000)
+    await agent.whenIdle()
+    expect(outcomes(agent)).toEqual(['completed'])
+  })
+
   it('because its key is wrong ends nothing while another route answers', async () => {
     host = await rig({
       script: request => request.provider === 'a' ? spent() : request.provider === 'b' ? new LlmError('invalid api key', 'AUTH', { status: 401 }) : say('hi'),

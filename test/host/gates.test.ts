@@ -124,8 +124,8 @@ describe('a newcomer', () => {
     const at = SECOND + 10 * MINUTE + HINT_MARGIN_MS
     expect(first.told).toEqual([at])
     await queue.until(at)
-    // Not "due": had it not been told, its log would hold a later time.
-    expect([first.woken, newcomer.woken]).toEqual([[['hint', at]], []])
+    // The new time stands in its log since it was told: what comes now is due.
+    expect([first.woken, newcomer.woken]).toEqual([[['due', at]], []])
   })
 
   it('that is a few seconds off disturbs nobody', async () => {

@@ -43,7 +43,8 @@ export const cutMessage = (message: unknown): string => {
 const asCode = (code: unknown): string =>
   typeof code === 'string' ? code.trim().slice(0, 200) : typeof code === 'number' && Number.isFinite(code) ? String(code) : ''
 
-const normalise = (text: string): string => text.normalize('NFKC').toLowerCase().replace(/[’‘`´]/g, "'").replace(/\\+(["'n])/g, '$1').replace(/\s+/g, ' ')
+/** One character may stand for eighteen, so the normal form is cut once more. */
+const normalise = (text: string): string => cutMessage(text.normalize('NFKC')).toLowerCase().replace(/[’‘`´]/g, "'").replace(/\\+(["'n])/g, '$1').replace(/\s+/g, ' ')
 
 const withoutAddresses = (text: string): string => text.replace(/https?:\/\/[!-~]{1,300}/g, address => (/["'<>){}\]]/.exec(address) ? address.slice(address.search(/["'<>){}\]]/)) : ' '))
 

@@ -1,0 +1,55 @@
+import { type Route, sameRoute } from '../events/route.ts'
+import { markOf } from '../reducers/marks.ts'
+import type { SessionState } from '../reducers/session.ts'
+import { chooseMove, type World } from './choose.ts'
+import type { Config, RouteConfig } from './config.ts'
+import { resolvePool } from './settings.ts'
+
+/** A session that is about to wait, or whose wait is over. */
+export interface WaitContext {
+  readonly state: SessionState
+  readonly world: World
+  /** Routes that cannot serve this step. */
+  readonly unfit: readonly Route[]
+}
+
+/**
+ * Which other routes may end a wait, and from when on: those of the pool, each when its provider's mark lapses, else after
+ * an interval.
+ *
+ * @param on - the route that is waited for.
+ * @param context - the session, and what is known.
+ * @param config - the deployment.
+ */
+export function otherWaysOut(on: Route, { state, unfit, world }: WaitContext, config: Config): { readonly route: RouteConfig; readonly at: number }[] {
+  const { pool } = resolvePool(state.settings, state.step.route, config)
+  return (pool === null ? [] : config.pools[pool]?.routes ?? [])
+    .filter(route => !sameRoute(route, on) && !unfit.some(other => sameRoute(other, route)))
+    .map(route => ({ route, at: markOf(world.marks, route.provider, world.now)?.until ?? world.now + config.longTermDelayMs }))
+}
+
+/** Where the attempt after a wait goes. */
+export interface AfterWait {
+  readonly route: RouteConfig | Route
+  /** The pool that holds the route, when it is a move within one. */
+  readonly pool: string | null
+}
+
+/**
+ * Where the attempt after a wait goes: to the route whose time came; else, every route being worth a question again, to
+ * the pool's first that is not out of allowance; else to the one that was waited for.
+ *
+ * @param due - the route whose time came, if the wait ended for one.
+ * @param waitedOn - the route that was waited for, where it is not the session's own.
+ * @param context - the session, and what is known.
+ * @param config - the deployment.
+ * @returns `undefined` when the session stays on its route.
+ */
+export function chooseAfterWait(due: Route | undefined, waitedOn: Route | undefined, { state, unfit, world }: WaitContext, config: Config): AfterWait | undefined {
+  const current = state.step.route
+  const { pool } = resolvePool(state.settings, current, config)
+  const to = due ?? (pool === null ? undefined : chooseMove(pool, unfit, world, config)?.route) ?? waitedOn
+  if (to === undefined || sameRoute(to, current)) return undefined
+  const held = pool === null ? undefined : config.pools[pool]?.routes.find(route => sameRoute(route, to))
+  return { route: held ?? to, pool: held === undefined ? null : pool }
+}
