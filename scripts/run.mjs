@@ -16,7 +16,7 @@ const PNPM = `pnpm@${JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')
 /** pnpm writes this file at the end of an install; an older one than the lock file means that something is missing. */
 function installed() {
   const stamp = join(root, 'node_modules', '.modules.yaml')
-  return existsSync(stamp) && existsSync(join(root, 'lib', 'index.js'))
+  return existsSync(stamp) && existsSync(join(root, 'lib', 'index.js')) && existsSync(join(root, 'node_modules', 'node', 'bin'))
     && statSync(stamp).mtimeMs >= statSync(join(root, 'pnpm-lock.yaml')).mtimeMs
 }
 
@@ -30,7 +30,7 @@ function run(command, args, env = process.env) {
 const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm|pnpm)_(config|package|lifecycle)_/i.test(name)))
 
 if (!installed()) {
-  console.log('Installing the pinned tools and the pinned dsh (about 450 packages)...')
+  console.log('Installing the pinned tools and the pinned dsh (about 700 packages; warnings of packages that are not ours are harmless)...')
   const status = run('npx', ['-y', PNPM, 'install', '--frozen-lockfile'], clean)
   if (status !== 0) {
     console.error('The install failed. It needs npm and a package registry that can be reached; see the messages above.')

@@ -1,14 +1,11 @@
 import type { Context } from '@deepseek-ai/cordis'
-import { z } from 'zod'
 import { type JournalRecord, type JournalRecordOf, readJournalRecord } from '../events/journal.ts'
 import { liveRecords } from '../reducers/journal.ts'
 import { evolveMarks, initialMarks, type MarksState } from '../reducers/marks.ts'
 import { foldWaiting, type WaitingState } from '../reducers/waiting.ts'
 import type { Clock } from './clock.ts'
+import { codeOf, DOMAIN, type DomainFacility, type Medium, type Opening, openMedium } from './medium.ts'
 import type { Warn } from './voice.ts'
-
-/** Name of the storage domain. */
-export const DOMAIN = 'llm_quota_retry'
 
 /** The records of one subject matter share one stored value, so that a burst of them is one write. */
 type Shelf = 'marks' | 'waiting' | 'moves'
@@ -28,30 +25,15 @@ const shelfOf = (record: JournalRecord): Shelf => {
   }
 }
 
-/**
- * What is stored. One record that the harness cannot validate makes the whole domain unreadable, so the stored value
- * takes any record, also those of later versions, and each is read on its own.
- */
-const Stored = z.looseObject({ records: z.array(z.unknown()) })
-type Stored = z.infer<typeof Stored>
-
-interface Table {
-  get(key: string): Stored | undefined
-  put(key: string, value: Stored): Promise<void>
-}
-interface OpenDomain {
-  table(name: 'journal'): Table
-  close(): Promise<void>
-}
-interface DomainFacility {
-  open(spec: unknown): Promise<OpenDomain>
-}
-
 /** Records kept before they are pruned where nothing stores them. */
 const UNSTORED_LIMIT = 5_000
 
 /** How long an unload waits for the last write, in ms; a medium that hangs must not hang the host. */
 const CLOSE_TIMEOUT_MS = 2_000
+/** Time to the next attempt to open or to write what failed, in ms. */
+const AGAIN_MS = 60_000
+/** A write that takes longer than this, in ms, is worth a word. */
+const SLOW_MS = 30_000
 
 /** What one shelf holds: records of ours, and what a later version or a damaged file put there, kept as it is. */
 interface Contents {
@@ -59,11 +41,16 @@ interface Contents {
   foreign: unknown[]
 }
 
+/** What was opened for somebody who has gone meanwhile. */
+async function closeAll(opening: Opening): Promise<void> {
+  if (opening.kind === 'open') await Promise.allSettled([opening.medium.close(), opening.spare?.close()])
+}
+
 /**
  * The journal: folded in memory at once, stored behind the request path where the host has storage.
  *
  * Writes are coalesced: records that arrive while a write runs go into the next one. A medium that fails is warned of
- * once; the records stay, and the next append tries again.
+ * once; the records stay, and the next append, or the next minute, tries again.
  */
 export class Journal {
   private folded: MarksState = initialMarks
@@ -75,10 +62,18 @@ export class Journal {
   private readonly answeredAt = new Map<string, number>()
   private readonly clock: Clock
   private readonly warn: Warn
-  private domain: OpenDomain | undefined
-  private table: Table | undefined
-  private loaded = false
+  private medium: Medium | undefined
+  /** Holds what was stored while the first domain could not be read, until the medium does. */
+  private spare: Medium | undefined
+  /** Names of the domains that have been read: what they held then is here. */
+  private readonly read = new Set<string>()
+  private attached: AbortController | undefined
+  private cancelAgain: (() => void) | undefined
+  private opening: Promise<void> | undefined
+  private detaching: Promise<void> | undefined
   private writing: Promise<void> | undefined
+  /** When the last write began, on a clock that no one sets and that stands still while the machine sleeps. */
+  private putSince = 0
 
   /**
    * @param clock - for the patience of an unload.
@@ -117,7 +112,7 @@ export class Journal {
       const contents = this.contents(shelf)
       contents.records.push(record)
       // A write prunes what it stores; without storage nothing else would.
-      if (this.table === undefined && contents.records.length > (this.pruneAt.get(shelf) ?? UNSTORED_LIMIT)) {
+      if (this.medium === undefined && contents.records.length > (this.pruneAt.get(shelf) ?? UNSTORED_LIMIT)) {
         contents.records = liveRecords(contents.records)
         // With more live records than the limit every further one would have all of them looked through.
         this.pruneAt.set(shelf, Math.max(UNSTORED_LIMIT, 2 * contents.records.length))
@@ -146,58 +141,111 @@ export class Journal {
   }
 
   /**
-   * Begin to store, once the host offers storage. What was stored before comes first in the fold.
+   * Begin to store, once the host offers storage. What was stored before comes first in the fold. Storage that does not
+   * open is tried again, until {@link detach}.
    *
    * @param facility - the host's storage domains.
+   * @param onRead - told whenever stored records have been read.
    */
-  async attach(facility: DomainFacility): Promise<void> {
-    try {
-      this.domain = await facility.open({ name: DOMAIN, version: 0, tables: { journal: { valueSchema: Stored } } })
-      const table = this.domain.table('journal')
-      // Storage that was loaded anew under a running host holds nothing that is not here already.
-      if (!this.loaded) for (const shelf of SHELVES) this.load(shelf, table.get(shelf)?.records ?? [])
-      this.loaded = true
-      this.folded = this.contents('marks').records.reduce(evolveMarks, initialMarks)
-      this.table = table
-      for (const [provider, at] of this.answeredAt) this.answered(provider, at)
-      this.write()
-    } catch (error) {
-      this.warn('storage-open', `the journal cannot be read (${codeOf(error)}), so marks of providers are lost at a restart; `
-        + `everything else works. The file is left as it is: look at the storage domain "${DOMAIN}", mend or move it away, and restart.`)
+  async attach(facility: DomainFacility, onRead: () => void = () => {}): Promise<void> {
+    const attached = new AbortController()
+    this.attached = attached
+    const open = async (): Promise<void> => {
+      const opening = await openMedium(facility, SHELVES, this.clock.now())
+      if (attached.signal.aborted) return closeAll(opening)
+      this.report(opening)
+      if (opening.kind === 'open') {
+        this.use(opening)
+        onRead()
+      } else this.again(start)
     }
+    const start = (): void => {
+      const opening: Promise<void> = open().finally(() => { if (this.opening === opening) this.opening = undefined })
+      this.opening = opening
+    }
+    start()
+    await this.opening
+  }
+
+  private report(opening: Opening): void {
+    if (opening.kind === 'shared') {
+      this.warn('storage-shared', `another dsh (process ${opening.pid}) uses this home and keeps its journal, so waits of this one are not found again after a restart; `
+        + 'everything else works. Stop one of the two, or give it another DSH_HOME; this is looked at again every minute.')
+      return
+    }
+    const code = opening.kind === 'failed' ? opening.code : opening.unreadable
+    if (code === undefined) return
+    this.warn('storage-open', `the journal cannot be read (${code}), so marks of providers and waits from before are not known here; everything else works. `
+      + `The file is left as it is: look at the storage domain "${DOMAIN}", mend it or move it away, and restart. `
+      + (opening.kind === 'open' ? `Until then the journal is kept in "${opening.medium.name}".` : 'It is tried again every minute.'))
+  }
+
+  private use({ medium, spare }: Extract<Opening, { kind: 'open' }>): void {
+    // Storage that was loaded anew under a running host holds nothing that is not here already.
+    const unread = [medium, ...spare === undefined ? [] : [spare]].filter(({ name }) => !this.read.has(name))
+    this.load(unread)
+    for (const { name } of unread) this.read.add(name)
+    if (spare !== undefined) for (const shelf of SHELVES) this.dirty.add(shelf)
+    this.folded = this.contents('marks').records.reduce(evolveMarks, initialMarks)
+    this.medium = medium
+    this.spare = spare
+    for (const [provider, at] of this.answeredAt) this.answered(provider, at)
+    this.write()
   }
 
   /** Store what is not stored yet, wait for it a little, and let go of the domain. */
-  async detach(): Promise<void> {
-    const { domain } = this
-    if (domain === undefined) return
-    this.domain = undefined
+  detach(): Promise<void> {
+    this.attached?.abort()
+    this.cancelAgain?.()
+    this.detaching ??= this.letGo().finally(() => { this.detaching = undefined })
+    return this.detaching
+  }
+
+  private async letGo(): Promise<void> {
+    const { medium, opening } = this
+    if (medium === undefined && opening === undefined) return
     let cancel = (): void => {}
     const timeout = new Promise<void>((resolve) => { cancel = this.clock.after(resolve, CLOSE_TIMEOUT_MS) })
     const stored = async (): Promise<void> => {
+      await opening
       // What could not be written before gets one more chance.
       this.write()
       while (this.writing !== undefined) await this.writing
-      await domain.close()
+      await Promise.all([medium?.close(), this.spare?.close()])
     }
     await Promise.race([stored().catch(() => {}), timeout])
     cancel()
-    this.table = undefined
+    this.cancelAgain?.()
+    this.medium = undefined
+    this.spare = undefined
     // A write that hangs is given up; whatever it held goes to the next storage as well.
     this.writing = undefined
     for (const shelf of SHELVES) if (this.contents(shelf).records.length > 0) this.dirty.add(shelf)
   }
 
+  /** Do something once more, a while later. */
+  private again(run: () => void): void {
+    this.cancelAgain?.()
+    this.cancelAgain = this.clock.after(() => {
+      this.cancelAgain = undefined
+      run()
+    }, AGAIN_MS)
+  }
+
   private write(): void {
-    const { table } = this
-    if (table === undefined || this.writing !== undefined || this.dirty.size === 0) return
-    const writing: Promise<void> = this.drain(table).then((failed) => {
+    const { medium } = this
+    if (this.writing !== undefined && performance.now() - this.putSince > SLOW_MS) {
+      this.warn('storage-slow', `a write of the journal has not ended after ${SLOW_MS / 1_000} seconds; until it does nothing more is stored, and everything else works. Look at the medium of the storage.`)
+    }
+    if (medium === undefined || this.writing !== undefined || this.dirty.size === 0) return
+    const writing: Promise<void> = this.drain(medium).then((failed) => {
       if (this.writing !== writing) return
       this.writing = undefined
       // What came while this wrote, in whatever moment, is the next change that tries again.
       const more = this.dirty.size > 0
       for (const shelf of failed) this.dirty.add(shelf)
       if (more) this.write()
+      else if (failed.size > 0) this.again(() => { this.write() })
     })
     this.writing = writing
   }
@@ -208,42 +256,51 @@ export class Journal {
     return contents
   }
 
-  private load(shelf: Shelf, stored: readonly unknown[]): void {
-    const local = this.contents(shelf)
-    const read = stored.map(value => ({ value, record: readJournalRecord(value) }))
-    this.shelves.set(shelf, {
-      records: [...read.map(({ record }) => record).filter(record => record !== undefined), ...local.records],
-      foreign: read.filter(({ record }) => record === undefined).map(({ value }) => value),
-    })
+  /** What is read comes before what is here already, in the order in which it was stored. */
+  private load(sources: readonly Medium[]): void {
+    for (const shelf of SHELVES) {
+      const local = this.contents(shelf)
+      const read = sources.flatMap(source => source.records(shelf)).map(value => ({ value, record: readJournalRecord(value) }))
+      this.shelves.set(shelf, {
+        records: [...read.map(({ record }) => record).filter(record => record !== undefined), ...local.records],
+        foreign: [...read.filter(({ record }) => record === undefined).map(({ value }) => value), ...local.foreign],
+      })
+    }
   }
 
   /** @returns the shelves that could not be written. */
-  private async drain(table: Table): Promise<Set<Shelf>> {
+  private async drain(medium: Medium): Promise<Set<Shelf>> {
     const failed = new Set<Shelf>()
     // One turn of the loop lets everything that happens in this tick share the write.
     await Promise.resolve()
     for (const shelf of [...this.dirty]) {
       // Another storage may be written to by now, and what is not stored is that one's.
-      if (this.table !== table) break
+      if (this.medium !== medium) break
       this.dirty.delete(shelf)
       const contents = this.contents(shelf)
       contents.records = liveRecords(contents.records)
       try {
-        await table.put(shelf, { records: [...contents.foreign, ...contents.records] })
+        this.putSince = performance.now()
+        await medium.put(shelf, [...contents.foreign, ...contents.records])
       } catch (error) {
         failed.add(shelf)
         if (failed.size > 1) continue
-        this.warn('storage-write', `the journal cannot be written (${codeOf(error)}), so marks of providers may be lost at a restart; everything else works, and the next change tries again.`)
+        this.warn('storage-write', `the journal cannot be written (${codeOf(error)}), so marks of providers and waits may not be known after a restart; everything else works. `
+          + 'Look at the space and the permissions of the storage; it is tried again with the next change, and every minute.')
       }
     }
+    if (failed.size === 0 && this.medium === medium) this.dropSpare()
     return failed
   }
-}
 
-/** The code of a storage error; its text may hold paths, and never helps more. */
-function codeOf(error: unknown): string {
-  const code = typeof error === 'object' && error !== null ? (error as { code?: unknown }).code : undefined
-  return typeof code === 'string' ? code : error instanceof Error ? error.name : 'unknown error'
+  /** What the spare held is in the journal's own place again. */
+  private dropSpare(): void {
+    const { spare } = this
+    if (spare === undefined) return
+    this.spare = undefined
+    const emptied = Promise.all(SHELVES.map(shelf => spare.put(shelf, [])))
+    void emptied.catch(() => {}).then(() => spare.close()).catch(() => {})
+  }
 }
 
 /**
@@ -251,16 +308,13 @@ function codeOf(error: unknown): string {
  *
  * @param ctx - the plugin's context.
  * @param journal - the journal.
- * @param onAttached - told when what was stored has been read, or could not be.
+ * @param onRead - told when what was stored has been read.
  */
-export function attachStorage(ctx: Context, journal: Journal, onAttached: () => void): void {
+export function attachStorage(ctx: Context, journal: Journal, onRead: () => void): void {
   ctx.inject(['storageDomain' as never], (inner: Context) => {
     const facility = (inner as unknown as { get(name: string): unknown }).get('storageDomain') as DomainFacility
-    const attached = journal.attach(facility).then(onAttached)
+    void journal.attach(facility, onRead)
     // Stored values that are queued when the storage goes away are refused, so ours are waited for before.
-    inner.effect(() => async () => {
-      await attached
-      await journal.detach()
-    }, 'llm-quota-retry: let go of the journal')
+    inner.effect(() => () => journal.detach(), 'llm-quota-retry: let go of the journal')
   })
 }

@@ -2,8 +2,10 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import type { Fact } from '../events/facts.ts'
-import { type Config, type ConfigInput, parseConfig } from '../policy/config.ts'
+import { routeName } from '../events/route.ts'
+import { type Config, ConfigError, type ConfigInput, parseConfig } from '../policy/config.ts'
 import { heldWait, indexChange } from '../policy/resume.ts'
+import { oneLine } from '../projections/text.ts'
 import { projectionUnit } from '../projections/unit.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { transitions } from '../reducers/transitions.ts'
@@ -22,7 +24,7 @@ import { Router } from './router.ts'
 import { Scheduler } from './scheduler.ts'
 import { createService } from './service.ts'
 import { SettingsWriter } from './settings.ts'
-import { createVoice, type Sink, type Warn } from './voice.ts'
+import { createVoice, type Sink, type Voice, type Warn } from './voice.ts'
 import { Watch } from './watch.ts'
 
 /** Cordis plugin name; also the row id. */
@@ -92,12 +94,47 @@ function indexWait({ flush, journal, stateOf }: Moving, session: Session, fact: 
   else void Promise.resolve().then(() => flush(session)).then(() => { if (heldWait(stateOf(session)) === undefined) release() }, () => {})
 }
 
+/** A running host says nothing of a row that does not take a new configuration: so we do, before we refuse it. */
+function readConfig(ctx: Context, input: ConfigInput | undefined, internals: Internals): Config {
+  try {
+    return parseConfig(input)
+  } catch (error) {
+    if (error instanceof ConfigError) createVoice(ctx, internals.sink).warn('config', `the configuration is refused. ${error.problems.join('; ')}`)
+    throw error
+  }
+}
+
+/** A route that the host would not send to is better known now than in the night in which it is needed. */
+async function checkRoutes(config: Config, router: Router, voice: Voice): Promise<void> {
+  const { signal } = new AbortController()
+  for (const [pool, { routes }] of Object.entries(config.pools)) {
+    for (const route of routes) {
+      const objection = await router.objection(route, signal)
+      if (objection !== undefined) voice.warn(`route-${routeName(route)}`, `pool ${pool} holds ${routeName(route)}, to which this host would not send: ${oneLine(objection, 200)}`)
+    }
+  }
+}
+
+interface Loader {
+  await?(): Promise<unknown>
+}
+
+/** Do something once every row of the host has settled. */
+function afterStart(ctx: Context, run: () => void): void {
+  const loader = ctx.get('loader' as never) as Loader | undefined
+  if (loader?.await === undefined) return
+  void loader.await().catch(() => {}).then(run)
+}
+
 /** Take up what waited before the restart or the reload, once everything that opens a session is there. */
-function startResume(ctx: Context, config: Config, scheduler: Scheduler, clock: Clock, resume: Resume): void {
+function startResume(ctx: Context, config: Config, scheduler: Scheduler, clock: Clock, resume: Resume, watch: Watch): void {
   if (!config.resumeOnStart) return
-  const loader = ctx.get('loader' as never) as { await?(): Promise<unknown> } | undefined
+  const loader = ctx.get('loader' as never) as Loader | undefined
   void Promise.resolve(loader?.await?.()).catch(() => {}).then(() => {
-    scheduler.at(clock.now() + config.resumeDelaySeconds * 1_000, () => { void resume.start() })
+    scheduler.at(clock.now() + config.resumeDelaySeconds * 1_000, () => {
+      // Sessions that nobody has opened yet are worth a look at the balances, too.
+      void resume.start().then(watch.start)
+    })
   })
 }
 
@@ -121,7 +158,7 @@ function guarded<A extends unknown[]>(warn: Warn, kind: string, run: (...args: A
  * @throws ConfigError for a configuration that cannot be used.
  */
 export function apply(ctx: Context, input?: ConfigInput, internals: Internals = {}): void {
-  const config = parseConfig(input)
+  const config = readConfig(ctx, input, internals)
   const clock = internals.clock ?? systemClock
   const voice = createVoice(ctx, internals.sink)
   const { warn } = voice
@@ -145,6 +182,7 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
     book.observe(session, event)
   }))
   ctx.on('agent/created', guarded(warn, 'inheriting settings', ({ agent }: { agent: Agent }) => { settings.inherit(agent) }))
+  ctx.on('agent/created', guarded(warn, 'restoring messages', ({ agent }: { agent: Agent }) => { resume.opened(agent) }))
   ctx.on('agent/inbox/inserted', guarded(warn, 'reading a message', ({ agent, message }) => {
     const wait = message.source.kind === 'user' ? book.of(agent.session).entries.open?.wait : undefined
     if (!wait) return
@@ -167,7 +205,8 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   registerProjection(ctx, projectionUnit(config))
   registerCommands(ctx, { config, clock, book, gates, settings, balances, router })
   openChannel(ctx, { config, clock, book, gates, balances, router, journal })
-  const takeUp = (): void => { startResume(ctx, config, scheduler, clock, resume) }
+  afterStart(ctx, () => { void checkRoutes(config, router, voice) })
+  const takeUp = (): void => { startResume(ctx, config, scheduler, clock, resume, watch) }
   // Without storage, too, live sessions know what they waited for.
   takeUp()
   attachStorage(ctx, journal, takeUp)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Session } from '@deepseek-ai/dsh-session'
-import { type Failure, readFailure } from '../events/failure.ts'
+import { boundFailure, type Failure, readFailure } from '../events/failure.ts'
 import { POLICY } from '../events/policy-key.ts'
 import { type SettingChange, writeSettingCommand } from '../events/settings.ts'
 import { chainKey, type StepState } from '../reducers/step.ts'
@@ -46,7 +46,8 @@ export interface RetryPlan {
  * @throws what the session's `append` throws.
  */
 export function recordPlanned(session: Session, step: StepState, plan: RetryPlan): PlannedRecord {
-  const failure: Failure = readFailure(plan.failure)
+  // The harness logs the whole refusal once; a text of a megabyte must not stand in every wait as well.
+  const failure: Failure = boundFailure(readFailure(plan.failure))
   const chain = step.chains[chainKey(plan.provider, plan.policyKey)]
   const retryId = chain?.retryId ?? randomUUID()
   const retry = (chain?.retry ?? 0) + 1

@@ -135,6 +135,24 @@ export class Resume {
     this.parts.gates.end(sleeper, { kind: 'aborted' })
   }
 
+  /**
+   * A session was opened, by us or by a click: what the end of the host dropped from its queue is put back at once, or
+   * the person's next message would go out without those before it.
+   *
+   * @param agent - its agent.
+   */
+  opened(agent: Agent): void {
+    const { book, clock, config, journal } = this.parts
+    const { session } = agent
+    if (!config.resumeOnStart || this.lifetime.signal.aborted) return
+    const state = book.of(session)
+    const held = heldWait(state)
+    const known = journal.waiting()[session.id] ?? (held === undefined ? undefined : { session: session.id, at: clock.now(), ...held })
+    if (known === undefined) return
+    const decision = decideResume({ waiting: known, state, archived: false, child: session.header.origin === 'subagent', now: clock.now() }, config)
+    if (decision.kind === 'continue') restore(agent)
+  }
+
   /** Sessions that wait at a gate while nobody has opened them: id and time of the planned attempt. */
   get asleep(): readonly Waiting[] {
     return [...this.sleepers.values()].map(({ waiting }) => waiting)
@@ -198,16 +216,23 @@ export class Resume {
   }
 }
 
-/**
- * Put the person's dropped messages back into the queue and have the session go on. All in one breath: what the log
- * holds of it after a crash says what is still to be done.
- */
-function deliver(agent: Agent, continuation: string): void {
+/** As much of an agent's queue as is written to. */
+interface Inbox {
+  append(queue: string, message: unknown): void
+  remove(id: string): boolean
+}
+
+/** Put the person's dropped messages back into the queue. @returns our own messages that an earlier start left there. */
+function restore(agent: Agent): readonly string[] {
   const { session } = agent
-  const { restore, superseded } = deliveryFor(foldInbox(readLog(session), session.header.seedLength ?? 0), POLICY)
-  const inbox = agent.inbox as unknown as { append(queue: string, message: unknown): void; remove(id: string): boolean }
-  for (const { queue, message } of restore) inbox.append(queue, message)
-  for (const id of superseded) inbox.remove(id)
+  const delivery = deliveryFor(foldInbox(readLog(session), session.header.seedLength ?? 0), POLICY)
+  for (const { queue, message } of delivery.restore) (agent.inbox as unknown as Inbox).append(queue, message)
+  return delivery.superseded
+}
+
+/** Have the session go on. All in one breath: what the log holds of it after a crash says what is still to be done. */
+function deliver(agent: Agent, continuation: string): void {
+  for (const id of restore(agent)) (agent.inbox as unknown as Inbox).remove(id)
   agent.steer({
     id: randomUUID(), role: 'user', content: [{ type: 'text', text: continuation }], source: { kind: 'plugin', plugin: POLICY },
   } as unknown as Parameters<Agent['steer']>[0])

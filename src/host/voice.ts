@@ -1,4 +1,5 @@
 import type { Context } from '@deepseek-ai/cordis'
+import { oneLine } from '../projections/text.ts'
 
 /** How the plugin speaks to the person who runs the host. */
 export interface Voice {
@@ -26,6 +27,9 @@ export interface Voice {
 /** Warn, once for each kind of trouble. */
 export type Warn = Voice['warn']
 
+/** Longest line. What it quotes of others has its own, shorter bound. */
+const MAX_LINE = 2_000
+
 /** Where lines go when nobody listens to the logger. */
 export type Sink = (line: string) => void
 
@@ -49,18 +53,21 @@ function loggerIsHeard(ctx: Context): boolean {
 export function createVoice(ctx: Context, sink: Sink = toStderr): Voice {
   const said = new Set<string>()
   return {
-    warn(kind, message) {
+    warn(kind, text) {
       if (said.has(kind)) return
       said.add(kind)
+      const message = oneLine(text, MAX_LINE)
       // The message is an argument and not the format: provider texts hold percent signs.
       ctx.logger.warn('%s', message)
       if (!loggerIsHeard(ctx)) sink(`llm-quota-retry: ${message}`)
     },
-    say(message) {
+    say(text) {
+      const message = oneLine(text, MAX_LINE)
       ctx.logger.info('%s', message)
       if (!loggerIsHeard(ctx)) sink(`llm-quota-retry: ${message}`)
     },
-    wait(message) {
+    wait(text) {
+      const message = oneLine(text, MAX_LINE)
       ctx.logger.info('%s', message)
       const pageShowsIt = ctx.get('webServer' as never) !== undefined
       if (!loggerIsHeard(ctx) && !pageShowsIt) sink(`llm-quota-retry: ${message}`)

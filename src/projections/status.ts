@@ -14,7 +14,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 function waitLines(state: SessionState, now: number): string[] {
   const entry = state.entries.open
   if (entry === null) return ['This session is not out of allowance.']
-  const name = entry.model === null ? entry.provider : routeName({ provider: entry.provider, model: entry.model })
+  const name = oneLine(entry.model === null ? entry.provider : routeName({ provider: entry.provider, model: entry.model }), 120)
   const idle = state.step.turn === null
     ? 'No check is planned: the turn ended. The next message tries again.'
     : 'No check is planned: a request is on its way.'
@@ -48,7 +48,7 @@ export function retryStatusText(state: SessionState, config: Config, now: number
  */
 export function poolStatusText(state: SessionState, config: Config): string {
   const { pool, source, missing } = resolvePool(state.settings, state.step.route, config)
-  const on = state.step.route === null ? 'no request yet' : `on ${routeName(state.step.route)}`
+  const on = state.step.route === null ? 'no request yet' : `on ${oneLine(routeName(state.step.route), 120)}`
   if (source === 'off') return `This session never changes provider (${SOURCES[source] ?? source}); ${on}.`
   if (missing !== undefined) return `This session states pool "${missing}", which the configuration does not have; ${on}.`
   if (pool === null) return `No pool governs this session; ${on}.`

@@ -43,6 +43,11 @@ const two = (value: number): string => value < 10 ? `0${value}` : String(value)
 const localText = (date: Date): string =>
   `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
 
+/** Control characters, line separators, and marks that turn the direction of what follows. */
+const UNSHOWN = /[\u0000-\u001F\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069]+/g
+/** Halves of characters, which no terminal and no file can hold. */
+const HALVES = /\p{Surrogate}/gu
+
 /**
  * Foreign text on one line: provider messages go to terminals and pages, where control characters would rewrite what
  * stands above.
@@ -52,6 +57,6 @@ const localText = (date: Date): string =>
  */
 export function oneLine(value: string, limit: number): string {
   // The text is cut first: a provider may send a megabyte.
-  const plain = value.slice(0, 4 * limit).replace(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g, ' ').trim()
+  const plain = value.slice(0, 4 * limit).replace(UNSHOWN, ' ').replace(HALVES, '\uFFFD').trim()
   return cutText(plain, limit)
 }

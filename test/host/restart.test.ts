@@ -63,12 +63,13 @@ const journal = (home: Home): string => {
 const waits = (event: { type: string }): boolean => event.type === 'llm/retry'
 const ends = (event: { type: string; data: any }): boolean => event.type === 'turn/end' && event.data.reason.kind === 'completed'
 
-/** A session that waits, with the index stored. */
+/** A session that waits, with the index and the log stored. */
 async function waiting(found: World): Promise<string> {
   const session = await found.api.createSession()
   await found.api.prompt(session, 'work')
   await found.api.event(session, waits)
-  while (!journal(found.home).includes(session)) await new Promise(resolve => setImmediate(resolve))
+  const stored = (): boolean => journal(found.home).includes(session) && found.home.sessionLogs().some(path => readLog(path).some(waits))
+  while (!stored()) await new Promise(resolve => setImmediate(resolve))
   return session
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JournalRecord, JournalRecordOf } from '../../src/events/journal.ts'
 import { Journal } from '../../src/host/journal-store.ts'
+import { SPARE } from '../../src/host/medium.ts'
 import { parseConfig } from '../../src/policy/config.ts'
 import { respond } from '../../src/policy/respond.ts'
 import { foldJournal } from '../../src/reducers/journal.ts'
@@ -27,12 +28,14 @@ class Medium {
   private readonly bytes = new Map<string, number>()
   put: Put = (_key, _value, store) => { store(); return Promise.resolve() }
 
-  open(): Promise<{ table(): { get(key: string): Stored | undefined; put(key: string, value: Stored): Promise<void> }; close(): Promise<void> }> {
+  open(spec: unknown): Promise<{ table(): { get(key: string): unknown; put(key: string, value: unknown): Promise<void> }; close(): Promise<void> }> {
+    // The domain that takes over while the first one cannot be read holds nothing here.
+    if ((spec as { name: string }).name === SPARE) return Promise.resolve({ table: () => ({ get: () => undefined, put: () => Promise.resolve() }), close: () => Promise.resolve() })
     this.opened += 1
     return Promise.resolve({
       table: () => ({
         get: (key: string) => this.last.has(key) ? JSON.parse(this.last.get(key)!) as Stored : undefined,
-        put: (key: string, value: Stored) => this.put(key, value, () => { this.store(key, value) }),
+        put: (key: string, value: unknown) => key === 'owner' ? Promise.resolve() : this.put(key, value as Stored, () => { this.store(key, value as Stored) }),
       }),
       close: () => { this.closed += 1; return Promise.resolve() },
     })

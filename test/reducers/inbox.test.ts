@@ -38,6 +38,33 @@ describe('messages that the end of the host dropped', () => {
   })
 })
 
+describe('messages that a turn took out of the queue', () => {
+  const takes = (count = 1): [string, object] => ['agent/inbox/spliced', { target: 'next-turn', start: 0, removedCount: count, inserted: [] }]
+  const turn: [string, object] = ['turn/start', { turn: 1 }]
+  const gone = (kind: string, by?: string): [string, object] => ['turn/end', { turn: 1, reason: { kind, ...by === undefined ? {} : { reason: { kind: by } } } }]
+
+  it('come back when the host ended before they entered the conversation, with what was dropped behind them', () => {
+    expect(restored(queue(puts('a'), turn, takes(), ...CUT))).toEqual(['a'])
+    expect(restored(queue(puts('a'), turn, takes(), gone('aborted', 'disposed')))).toEqual(['a'])
+    expect(restored(queue(puts('a'), turn, takes(), puts('b'), drops(), gone('aborted', 'disposed')))).toEqual(['a', 'b'])
+  })
+
+  it('do not when they entered it, in whatever form, or a request was made since', () => {
+    expect(restored(queue(puts('a'), turn, takes(), ['user/message', message('a')], ...CUT))).toEqual([])
+    expect(restored(queue(puts('a'), turn, takes(), ['user/message', message('rewritten')], ...CUT))).toEqual([])
+    expect(restored(queue(puts('a'), turn, takes(), ['request/header', {}], ...CUT))).toEqual([])
+  })
+
+  it('do not when the person stopped the turn, or somebody refused it', () => {
+    expect(restored(queue(puts('a'), turn, takes(), gone('aborted', 'user')))).toEqual([])
+    expect(restored(queue(puts('a'), turn, takes(), gone('blocked')))).toEqual([])
+  })
+
+  it('come back once', () => {
+    expect(restored(queue(puts('a'), turn, takes(), ...CUT, puts('a')))).toEqual([])
+  })
+})
+
 describe('a continuation that an earlier start left in the queue', () => {
   it('is replaced by the next one', () => {
     expect(deliveryFor(foldInbox(queue(puts('a', 'llm-quota-retry'), puts('b'))), 'llm-quota-retry').superseded).toEqual(['a'])

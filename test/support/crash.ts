@@ -184,7 +184,6 @@ export class CrashWorld {
   private killAfter(events: number): void {
     const { process } = this.host!
     let left = events
-    let quiet: NodeJS.Timeout | undefined
     const end = (): void => {
       clearTimeout(quiet)
       this.listeners.delete(count)
@@ -193,11 +192,11 @@ export class CrashWorld {
     const count = (): void => {
       left -= 1
       if (left < 0) end()
-      else quiet?.refresh()
+      else quiet.refresh()
     }
     this.listeners.add(count)
     // The start of a host takes as long as it takes; only a life that is under way can fall quiet.
-    quiet = setTimeout(end, QUIET_MS + (events === 0 ? -QUIET_MS : 0))
+    const quiet = setTimeout(end, events === 0 ? 0 : QUIET_MS)
     void this.host!.exited.then(() => {
       clearTimeout(quiet)
       this.listeners.delete(count)

@@ -112,6 +112,8 @@ export interface Rig {
   /** Lines that the plugin would have printed. */
   readonly warnings: string[]
   readonly plugin: any
+  /** Load the plugin once more, after its fiber was disposed. */
+  load(config?: ConfigInput): Promise<any>
   start(id?: string, route?: { provider: string; model: string }, meta?: Record<string, unknown>): Promise<any>
   command(agent: any, line: string): Promise<any>
   dispose(): Promise<void>
@@ -179,6 +181,7 @@ export async function rig(options: RigOptions): Promise<Rig> {
   for (const name of ANNOUNCEMENTS) ctx.on(name, (payload: unknown) => { announced.push({ name: name.slice(16), payload }) })
   return {
     ctx, adapter, root, announced, violations, warnings, plugin,
+    load: async (config = options.config) => await ctx.plugin(underTest, config),
     async start(id = 's1', route = { provider: 'a', model: 'm' }, meta) {
       const { agent } = await ctx.agents.create({ sessionId: SessionId(id), agentOptions: route, ...meta === undefined ? {} : { meta } })
       return agent
@@ -217,6 +220,15 @@ export async function until(condition: () => boolean, what: string): Promise<voi
 export async function pass(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms)
   await settle()
+}
+
+/** Move the clock on and on until something is true. */
+export async function passUntil(condition: () => boolean, what: string, stepMs = 60_000): Promise<void> {
+  const start = performance.now()
+  while (!condition()) {
+    if (performance.now() - start > 15_000) throw new Error(`never happened: ${what}`)
+    await pass(stepMs)
+  }
 }
 
 /** The events of one type in a session's log. */
