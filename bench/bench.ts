@@ -1,5 +1,5 @@
 /**
- * The benches of this package: `pnpm bench`, or `pnpm bench sim`, `hot`, `audit`.
+ * The benches of this package: `pnpm bench`, or `pnpm bench sim`, `hot`, `audit`, `soak`.
  *
  * Prints tables for people, and as its last line one JSON object with every figure.
  */
@@ -12,6 +12,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   sim: async () => (await import('./sim/run.ts')).benchSim,
   hot: async () => (await import('./hot.ts')).benchHot,
   audit: async () => (await import('./audit.ts')).benchAudit,
+  soak: async () => (await import('./soak.ts')).benchSoak,
 }
 
 const named = process.argv.slice(2).filter(name => !name.startsWith('-'))

@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { POLICY } from '../events/policy-key.ts'
+import { type Route, sameRoute } from '../events/route.ts'
 import type { Config } from '../policy/config.ts'
 import { decideResume, deliveryFor, heldWait, type ResumeDecision } from '../policy/resume.ts'
+import { resolvePool } from '../policy/settings.ts'
 import { foldInbox } from '../reducers/inbox.ts'
+import { markOf } from '../reducers/marks.ts'
 import { foldSession, type SessionState } from '../reducers/session.ts'
 import type { Waiting } from '../reducers/waiting.ts'
 import type { Clock } from './clock.ts'
@@ -30,6 +33,14 @@ export interface ResumeParts {
 /** A session that waits at a gate while nobody has opened it. */
 interface Sleeper {
   readonly waiting: Waiting
+  /** The routes of its pool: an answer on any of them ends its wait, as it would end that of an open session. */
+  readonly pooled: readonly Route[]
+}
+
+/** Whether a session goes on, and on which routes it may. */
+interface Look {
+  readonly decision: ResumeDecision
+  readonly pooled: readonly Route[]
 }
 
 /** Time between two sessions that go on for which nothing has to be asked, in ms. */
@@ -81,11 +92,11 @@ export class Resume {
         if (this.lifetime.signal.aborted) return
         if (this.sleepers.has(waiting.session) || this.isAwake(waiting.session)) continue
         found += 1
-        const decision = await this.decide(waiting, archived).catch(() => undefined)
+        const look = await this.decide(waiting, archived).catch(() => undefined)
         // Unloaded meanwhile: whoever comes next looks for itself, and finds the index as it was.
         if (this.lifetime.signal.aborted) return
-        if (decision === undefined) failed += 1
-        else if (decision.kind === 'continue') this.sleep({ waiting }, decision, goOn++)
+        if (look === undefined) failed += 1
+        else if (look.decision.kind === 'continue') this.sleep({ waiting, pooled: look.pooled }, look.decision, goOn++)
         else journal.append({ type: 'sessionReleased', session: waiting.session, at: clock.now() })
       }
     }
@@ -164,25 +175,30 @@ export class Resume {
     this.sleepers.clear()
   }
 
-  private async decide(waiting: Waiting, archived: ReadonlySet<string>): Promise<ResumeDecision | undefined> {
+  private async decide(waiting: Waiting, archived: ReadonlySet<string>): Promise<Look | undefined> {
     const { book, clock, config, ctx } = this.parts
     const live = liveSession(ctx, waiting.session)
     const stored = live === undefined ? await readStoredLog(ctx, waiting.session) : undefined
     // A log that is gone was deleted; one that cannot be read now may be read after the next restart.
-    if (stored === 'absent') return { kind: 'stay', why: 'recovered' }
+    if (stored === 'absent') return { decision: { kind: 'stay', why: 'recovered' }, pooled: [] }
     const state: SessionState | undefined = live === undefined ? stored && foldSession([stored.header, ...stored.events]) : book.of(live)
     if (state === undefined) return undefined
     const child = live === undefined ? stored?.child === true : live.header.origin === 'subagent'
-    return decideResume({ waiting, state, archived: archived.has(waiting.session), child, now: clock.now() }, config)
+    const decision = decideResume({ waiting, state, archived: archived.has(waiting.session), child, now: clock.now() }, config)
+    const { pool } = resolvePool(state.settings, state.step.route, config)
+    return { decision, pooled: pool === null ? [] : config.pools[pool]?.routes ?? [] }
   }
 
   private sleep(sleeper: Sleeper, { at, route }: Extract<ResumeDecision, { kind: 'continue' }>, index: number): void {
     const { clock, gates, journal, voice } = this.parts
     const id = sleeper.waiting.session
     this.sleepers.set(id, sleeper)
-    gates.hold(sleeper, route, Math.max(at, clock.now() + SPREAD_MS * index))
+    const from = Math.max(at, clock.now() + SPREAD_MS * index)
+    const others = sleeper.pooled.filter(other => !sameRoute(other, route))
+    gates.hold(sleeper, route, from)
+    for (const other of others) gates.hold(sleeper, other, Math.max(from, markOf(journal.marks, other.provider, clock.now())?.until ?? from))
     void gates.wait({
-      key: sleeper, routes: [route], nextAttemptAt: at, signal: this.lifetime.signal,
+      key: sleeper, routes: [route, ...others], nextAttemptAt: at, signal: this.lifetime.signal,
       // The session is closed, so its new time stands in the index alone until it is opened.
       rearm: (next) => { journal.append({ type: 'sessionWaiting', ...sleeper.waiting, at: clock.now(), nextAttemptAt: next }) },
     }).then(async (wake) => {

@@ -1,10 +1,10 @@
 /**
- * The real web host, killed without a word at points that a seed chooses. `CRASH_SEED=<number>` repeats a run.
+ * The real web host, killed without a word at points that a seed chooses; `CRASH_SEED=<number>` chooses others.
  */
 import { describe, expect, it } from 'vitest'
 import { CrashWorld } from '../support/crash.ts'
 
-const SEED = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000)
+const SEED = Number(process.env['CRASH_SEED'] ?? 20)
 /** Homes that live side by side, and kills of each. */
 const HOMES = 2
 const KILLS = Number(process.env['CRASH_KILLS'] ?? 25)

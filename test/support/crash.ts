@@ -5,7 +5,7 @@
  * The points are not times. What is counted is what reaches the disk and the providers, so a kill falls right behind a
  * write or a request, where it hurts.
  */
-import { type FSWatcher, watch } from 'node:fs'
+import { existsSync, type FSWatcher, readFileSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { binDir, type Home, makeHome } from '../../demo/support/home.ts'
@@ -34,6 +34,8 @@ export interface Outcome {
   readonly kills: number
   /** Sessions that were owed an answer at a kill, summed over all kills. */
   readonly owed: number
+  /** Of these, not promised to be found again: the kill came before the index of waiting sessions was on the disk. */
+  readonly unindexed: number
   /** Continuations in all logs. */
   readonly continued: number
   /** Messages that were on the disk at some kill. */
@@ -57,6 +59,7 @@ export class CrashWorld {
   private host: Running | undefined
   private texts = 0
   private owed = 0
+  private readonly unindexed = new Set<string>()
   private kills = 0
   /** How likely a provider refuses. */
   private drought = 1
@@ -83,7 +86,7 @@ export class CrashWorld {
    */
   async run(kills: number): Promise<Outcome> {
     for (let life = 0; life < kills; life += 1) await this.life()
-    const inDebt = this.readings().filter(({ owed }) => owed)
+    const inDebt = this.readings().filter(({ id, owed }) => owed && !this.unindexed.has(id))
     this.drought = 0
     const api = await this.boot()
     await this.settleDebts(inDebt)
@@ -92,7 +95,7 @@ export class CrashWorld {
     this.check(readings)
     api.close()
     const continued = readings.reduce((sum, { continuations }) => sum + continuations.length, 0)
-    return { kills: this.kills, owed: this.owed, continued, messages: this.known.size, lostByHarness: this.given.size, problems: this.problems }
+    return { kills: this.kills, owed: this.owed, unindexed: this.unindexed.size, continued, messages: this.known.size, lostByHarness: this.given.size, problems: this.problems }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -228,10 +231,21 @@ export class CrashWorld {
     return this.home.sessionLogs().map(readCrashLog)
   }
 
+  /** The journal as it is on the disk. */
+  private index(): string {
+    return ['llm_quota_retry', 'llm_quota_retry_spare'].map((name) => {
+      const file = join(this.home.dir, 'storages', `${name}.json`)
+      return existsSync(file) ? readFileSync(file, 'utf8') : ''
+    }).join('')
+  }
+
   /** What the disk says right after a kill. */
   private afterKill(): void {
-    for (const { owed, known, betweenQueueAndTurn } of this.readings()) {
+    const index = this.index()
+    for (const { id, owed, known, betweenQueueAndTurn } of this.readings()) {
       if (owed) this.owed += 1
+      if (owed && !index.includes(id)) this.unindexed.add(id)
+      else this.unindexed.delete(id)
       for (const text of known) this.known.add(text)
       // Between its two writes the harness holds a message in memory alone. Of a run that waits it is brought back;
       // an ordinary one nobody takes up.
