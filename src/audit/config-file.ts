@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { isRecord } from '../events/json.ts'
 import { ConfigError, parseConfig } from '../policy/config.ts'
 import { WhatIf } from '../projections/audit/what-if.ts'
 import { UsageError } from './options.ts'
 
 /** Row id of this plugin in a patch file. */
 const ROW = 'llm-quota-retry'
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 async function parseText(file: string, text: string): Promise<unknown> {
   try {

@@ -1,5 +1,6 @@
 import type { At, Fact, InStep, PlannedRetry } from './facts.ts'
 import { readFailure } from './failure.ts'
+import { isRecord } from './json.ts'
 import { readPolicyKey } from './policy-key.ts'
 import type { Route } from './route.ts'
 import { readSettingCommand } from './settings.ts'
@@ -13,8 +14,6 @@ import { readSettingCommand } from './settings.ts'
 
 type Raw = Readonly<Record<string, unknown>>
 
-const isRecord = (value: unknown): value is Raw =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
 const isText = (value: unknown): value is string => typeof value === 'string' && value.length > 0
 

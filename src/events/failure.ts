@@ -1,3 +1,5 @@
+import { isRecord } from './json.ts'
+
 /**
  * What a failed model request said, in the shape that the log holds.
  *
@@ -14,9 +16,6 @@ export interface Failure {
   readonly providerRetryAfterMs?: number
   readonly requestId?: string
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const text = (value: unknown, fallback: string): string =>
   typeof value === 'string' && value.length > 0 ? value : fallback

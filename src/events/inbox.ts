@@ -1,3 +1,5 @@
+import { isRecord } from './json.ts'
+
 /**
  * The session's queue of messages, as far as a restart has to know it: which messages were put into it and taken out,
  * and whether they were dropped. Read apart from the other facts, since it holds whole messages.
@@ -29,7 +31,6 @@ export type InboxFact =
 /** What follows the messages of a step: by then each of them has entered the conversation, or never will. */
 const ASKED: ReadonlySet<unknown> = new Set(['request/header', 'assistant/chunk', 'assistant/attempt', 'assistant/message'])
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 const kindOf = (value: unknown): unknown => isRecord(value) ? value['kind'] : undefined
 const isMessage = (value: unknown): value is QueuedMessage => isRecord(value) && typeof value['id'] === 'string' && value['id'] !== ''

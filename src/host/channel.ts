@@ -80,6 +80,7 @@ class Channel {
   private readonly parts: ChannelParts
   private readonly failovers: PageMove[] = []
   private readonly lifetime = new AbortController()
+  private knownRows: QuotaPage['config'] | undefined
 
   constructor(ctx: Context, parts: ChannelParts) {
     this.ctx = ctx
@@ -142,6 +143,12 @@ class Channel {
     }
   }
 
+  /** The configuration does not change while the channel stands, and a page looks twice a second. */
+  private get rows(): QuotaPage['config'] {
+    this.knownRows ??= configRows(this.parts.config, parseConfig({}))
+    return this.knownRows
+  }
+
   private page(files: QuotaPage['files']): QuotaPage {
     const { clock, config, router } = this.parts
     return {
@@ -151,7 +158,7 @@ class Channel {
       readable: config.balances.map(({ provider }) => provider),
       waiting: this.waiting(),
       moves: this.moves(),
-      config: configRows(config, parseConfig({})),
+      config: this.rows,
       files,
     }
   }

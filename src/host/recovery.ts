@@ -143,11 +143,11 @@ export class Recovery {
   private learn(payload: RequestError, response: Response): PlannedWait | undefined {
     const { agent: { session }, provider, failure } = payload
     const { gates, journal, router, watch } = this.parts
-    const isMisfit = response.kind !== 'delegate' && response.unfit !== undefined
-    if (response.verdict.kind === 'spent-allowance' && !isMisfit) watch.refused(provider, gates.sentAt(session) ?? this.parts.clock.now())
+    const unfit = response.kind === 'delegate' ? undefined : response.unfit
+    if (response.verdict.kind === 'spent-allowance' && unfit === undefined) watch.refused(provider, gates.sentAt(session) ?? this.parts.clock.now())
     if (response.mark !== undefined && !this.saidAlready(response.mark)) journal.append(response.mark)
-    if (response.kind !== 'delegate' && response.unfit !== undefined) {
-      router.noteUnfit(session, payload, response.unfit, readFailure(failure).message)
+    if (unfit !== undefined) {
+      router.noteUnfit(session, payload, unfit, readFailure(failure).message)
       return undefined
     }
     // Sessions that wait for this route already learn of it, also when this one moves on.

@@ -12,6 +12,8 @@ import { recordSetting } from './records.ts'
 /** Parents looked at, at most: a chain longer than this is a damaged one. */
 const MAX_ANCESTORS = 64
 
+const textOf = ({ setting, value }: SettingChange): string => `${setting === 'retry' ? 'quota retry' : 'quota pool'}: ${value}`
+
 /** Writes settings that nobody typed. */
 export class SettingsWriter {
   private readonly ctx: Context
@@ -38,7 +40,7 @@ export class SettingsWriter {
   set(session: Session, change: SettingChange): void {
     const write = (): void => {
       if (change.setting === 'retry' && change.value === 'default') this.beforeDefault(session)
-      recordSetting(session, change, `${change.setting === 'retry' ? 'quota retry' : 'quota pool'}: ${change.value}`)
+      recordSetting(session, change, textOf(change))
     }
     try {
       write()
@@ -79,7 +81,7 @@ export class SettingsWriter {
   }
 
   private take(session: Session, change: SettingChange): void {
-    recordSetting(session, change, `${change.setting === 'retry' ? 'quota retry' : 'quota pool'}: ${change.value}, inherited`)
+    recordSetting(session, change, `${textOf(change)}, inherited`)
   }
 
   private ancestors(state: SessionState): SessionState[] {

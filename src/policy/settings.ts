@@ -1,4 +1,4 @@
-import type { Route } from '../events/route.ts'
+import { type Route, sameRoute } from '../events/route.ts'
 import type { SettingSource, SettingsState } from '../reducers/settings.ts'
 import type { Config } from './config.ts'
 
@@ -32,7 +32,7 @@ export function resolveSwitch(settings: SettingsState, config: Pick<Config, 'def
 /** Names of the pools that hold a route. */
 function poolsWith(route: Route, config: Pick<Config, 'pools'>): string[] {
   return Object.entries(config.pools)
-    .filter(([, pool]) => pool.routes.some(held => held.provider === route.provider && held.model === route.model))
+    .filter(([, pool]) => pool.routes.some(held => sameRoute(held, route)))
     .map(([name]) => name)
 }
 

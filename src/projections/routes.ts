@@ -1,4 +1,4 @@
-import { type Route, routeName } from '../events/route.ts'
+import { type Route, routeName, sameRoute } from '../events/route.ts'
 import { chooseStart, type Grade, type Standing, type World } from '../policy/choose.ts'
 import type { Config } from '../policy/config.ts'
 import type { MissingReading, Reading, Readings } from '../policy/readings.ts'
@@ -52,7 +52,7 @@ function missingOf(readings: Readings, provider: string): MissingReading | undef
 function routeReport(standing: Standing, world: World, unfit: readonly UnfitRoute[]): RouteReport {
   const { route, grade, minimumRemaining, reading, mark } = standing
   const missing = missingOf(world.readings, route.provider)
-  const misfit = unfit.findLast(found => found.route.provider === route.provider && found.route.model === route.model)
+  const misfit = unfit.findLast(found => sameRoute(found.route, route))
   return {
     provider: route.provider,
     model: route.model,
