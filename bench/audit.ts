@@ -1,10 +1,11 @@
 /**
  * How fast `dsh-quota-audit` reads a large log, plain and zstd, beside two yardsticks in the same run: parsing every
- * line, and counting the lines that hold `llm/retry` with grep. Each is a process of its own, timed from start to end.
+ * line, and counting the lines that hold `llm/retry` with grep. Each is a process of its own, timed from start to end;
+ * the audit and the parsing are also timed by turns in one process.
  *
  *   node bench/audit.ts [--mb 200] [--runs 3] [--cli lib/audit/cli.js] [--keep DIRECTORY]
  */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,7 +48,9 @@ function packed(turn: number, step: number, index: number, count: number): void 
   time += 20 * count
 }
 
-function answer(turn: number, step: number): string {
+/** An answer as it streams, and as the whole that names every row of the stream. */
+function answer(turn: number, step: number, route: number): void {
+  const first = seq
   const words = 60 + Math.floor(random() * 120)
   chunk(turn, step, { type: 'block-start', index: 0, blockType: 'text' })
   let text = ''
@@ -57,9 +60,18 @@ function answer(turn: number, step: number): string {
     chunk(turn, step, { type: word % 3 === 0 ? 'reasoning-delta' : 'text-delta', index: 0, text: next })
   }
   if (random() < 0.1) packed(turn, step, 1, 40)
-  chunk(turn, step, { type: 'usage', usage: { inputTokens: 9_000, outputTokens: words } })
+  chunk(turn, step, { type: 'block-end', index: 0, block: { type: 'text', text } })
+  const usage = { inputTokens: 9_000, outputTokens: words }
+  chunk(turn, step, { type: 'usage', usage })
   chunk(turn, step, { type: 'finish', reason: { kind: 'stop' } })
-  return text
+  const [provider, model, id] = [`provider-${route}`, `model-${route}`, `id-${seq}`]
+  const response = { kind: 'pi-ai', version: 2, api: 'openai-completions', provider, model, responseModel: model, responseId: id, stopReason: 'stop' }
+  const source = { kind: 'model', provider, model, replayState: { response, blocks: [{ type: 'text' }] } }
+  const sourceEventSeqs = Array.from({ length: seq - first }, (_, index) => first + index)
+  rows.push(JSON.stringify({
+    type: 'assistant/message', seq: seq++, time,
+    data: { turn, step, message: { role: 'assistant', content: [{ type: 'text', text }], source, id }, usage }, sourceEventSeqs, surfaceOp: 'append',
+  }))
 }
 
 const FAILURE = { code: 'QUOTA', message: '402: Insufficient Balance', status: 402 }
@@ -87,8 +99,7 @@ function turnRows(turn: number): string[] {
   for (let step = 1; step <= 4; step += 1) {
     row('step/start', { turn, step })
     if (random() < 0.01) route = outage(turn, step, route)
-    const text = answer(turn, step)
-    row('assistant/message', { turn, step, message: { role: 'assistant', content: [{ type: 'text', text }], source: { kind: 'model', provider: `provider-${route}`, model: `model-${route}` } } })
+    answer(turn, step, route)
     row('tool/result', { turn, step, message: { content: 'output '.repeat(100) } })
     row('step/end', { turn, step })
   }
@@ -121,6 +132,14 @@ function generate(plain: string, zstd: string): { lines: number; chunks: number 
   }
   for (const file of files) closeSync(file)
   return { lines, chunks }
+}
+
+/** The audit and the parsing of every line by turns in one process. */
+interface Turn { auditMs: number; parseMs: number }
+
+function inProcess(file: string): Turn[] {
+  const script = fileURLToPath(new URL('audit-in-process.ts', import.meta.url))
+  return JSON.parse(execFileSync(process.execPath, [script, file, String(runs)], { encoding: 'utf8' }).trim().split('\n').at(-1) ?? '') as Turn[]
 }
 
 /** What one process took. */
@@ -181,6 +200,7 @@ async function measureAll(directory: string) {
     parse: await node(parser, plain),
     grep: await best('grep', ['-c', 'llm/retry', plain], false),
     start: await node(cli, '--version'),
+    turns: inProcess(plain),
   }
 }
 
@@ -196,8 +216,10 @@ export async function benchAudit(print: (line: string) => void): Promise<unknown
   try {
     const results = await measureAll(directory)
     const times = (a: Measure, b: Measure): number => Math.round(10 * a.ms / b.ms) / 10
+    const sameProcess = results.turns.map(({ auditMs, parseMs }) => Math.round(10 * parseMs / auditMs) / 10)
     const ratios = {
-      parseOverPlain: times(results.parse, results.plain), parseOverZstd: times(results.parse, results.zstd), plainOverGrep: times(results.plain, results.grep),
+      parseOverPlain: times(results.parse, results.plain), parseOverZstd: times(results.parse, results.zstd),
+      plainOverGrep: times(results.plain, results.grep), sameProcess,
     }
     const table: readonly (readonly [string, Measure])[] = [
       ['audit, plain', results.plain], ['audit, zstd', results.zstd], ['audit --json, plain', results.json],
@@ -208,7 +230,8 @@ export async function benchAudit(print: (line: string) => void): Promise<unknown
     for (const [name, { ms, rssMb }] of table) {
       print(`${name.padEnd(26)} ${String(ms).padStart(6)} ms ${rssMb === null ? '' : `${String(rssMb).padStart(10)} MB`}`)
     }
-    print(`${ratios.parseOverPlain} times faster than parsing every line (zstd: ${ratios.parseOverZstd}); ${ratios.plainOverGrep} times the time of grep`)
+    print(`In one process: ${results.turns.map(({ auditMs, parseMs }) => `audit ${auditMs} ms, parsing ${parseMs} ms`).join('; ')}`)
+    print(`Times faster than parsing every line: ${sameProcess.join(', ')} in one process, ${ratios.parseOverPlain} with the starts of Node (zstd: ${ratios.parseOverZstd}); ${ratios.plainOverGrep} times the time of grep`)
     return { ...results, ...ratios }
   } finally {
     if (values.keep === undefined) rmSync(directory, { recursive: true, force: true })

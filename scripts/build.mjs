@@ -1,4 +1,4 @@
-// Builds lib/ from src/: ESM with types, and the browser half from client/ into lib/client.js. A linked checkout is loaded from lib/, so this also runs at every install.
+// Builds lib/ from src/: ESM with types, the browser half from client/ into lib/client.js, and the audit command into lib/audit. A linked checkout is loaded from lib/, so this also runs at every install.
 import { spawnSync } from 'node:child_process'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -20,6 +20,8 @@ if (status === 0) {
   // Imported here: without an install there is no bundler either.
   const { buildClient } = await import(pathToFileURL(join(root, 'scripts', 'build-client.mjs')).href)
   await buildClient(join(next, 'client.js'))
+  const { buildAudit } = await import(pathToFileURL(join(root, 'scripts', 'build-audit.mjs')).href)
+  await buildAudit(join(next, 'audit'))
   rmSync(lib, { recursive: true, force: true })
   renameSync(next, lib)
 }

@@ -24,10 +24,13 @@ const OTHER_TYPES: readonly string[] = [
   'tool/call', 'tool/code-dispatch', 'tool/code-dispatch-start', 'tool/result', 'user/message', 'web/deepseek-search-llm-request',
 ]
 
+/** Every type that is known. */
+export const KNOWN_TYPES: readonly string[] = [...READ_TYPES, ...PACKED_TYPES, ...OTHER_TYPES]
+
 const READ = new Set(READ_TYPES)
-const SKIPPED = new Set([...PACKED_TYPES, ...OTHER_TYPES])
+const KNOWN = new Set(KNOWN_TYPES)
 
 /** Whether a row of this type can hold a fact. A type that is not known is looked at, and is none. */
 export const isRead = (type: string): boolean => READ.has(type)
 /** Whether the type is known at all. */
-export const isKnown = (type: string): boolean => READ.has(type) || SKIPPED.has(type)
+export const isKnown = (type: string): boolean => KNOWN.has(type)

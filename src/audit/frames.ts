@@ -10,6 +10,9 @@ const CHECKSUM_BYTES = 4
 const RLE_BLOCK = 1
 const RESERVED_BLOCK = 3
 
+/** Whether bytes begin a frame that holds no content. */
+export const isSkippable = (frame: Buffer): boolean => frame.length >= 4 && (frame.readUInt32LE(0) & 0xFFFFFFF0) >>> 0 === SKIPPABLE_MAGIC
+
 /** A frame whose headers make no sense. */
 export class BadFrame extends Error {}
 

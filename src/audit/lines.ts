@@ -1,5 +1,6 @@
 import { isKnown, isRead } from './event-types.ts'
-import { BRACE, CHUNK, isChunk, isError, nextEscape, nextFinish, parseLine, provenType, TYPE_WITHIN } from './fast-path.ts'
+import { BRACE, readLine, provenType, TYPE_WITHIN } from './fast-path.ts'
+import { BLOCK, type Scanner } from './scanner.ts'
 
 const LF = 0x0A
 const CR = 0x0D
@@ -23,7 +24,7 @@ export interface LineTarget {
 /** Splits a log into lines as its bytes come, and parses those that can matter. */
 export class Lines {
   private readonly target: LineTarget
-  private readonly full: boolean
+  private readonly scanner: Scanner | null
   /** The beginning of a line whose end has not come. */
   private carry: Buffer[] = []
   private carried = 0
@@ -38,11 +39,11 @@ export class Lines {
 
   /**
    * @param target - told of what the lines hold.
-   * @param full - parse every line; the reference that the fast path is tested against.
+   * @param scanner - without one every line is parsed: the reference that the fast path is tested against.
    */
-  constructor(target: LineTarget, full = false) {
+  constructor(target: LineTarget, scanner: Scanner | null) {
     this.target = target
-    this.full = full
+    this.scanner = scanner
   }
 
   /** Whether so much was read without a row that this is no log. */
@@ -61,12 +62,7 @@ export class Lines {
    * @param bytes - what follows on all bytes before.
    */
   push(bytes: Buffer): void {
-    const base = this.offset
-    this.offset += bytes.length
-    const first = this.carried === 0 ? 0 : this.finishCarried(bytes, base)
-    if (first === -1) return
-    const rest = this.full ? this.scanAll(bytes, first, base) : this.scan(bytes, first, base)
-    if (rest < bytes.length) this.keep(bytes.subarray(rest))
+    for (let from = 0; from < bytes.length; from += BLOCK) this.block(bytes.length <= BLOCK ? bytes : bytes.subarray(from, from + BLOCK))
   }
 
   /** The log is over; a line without its end is looked at too. */
@@ -94,29 +90,21 @@ export class Lines {
     this.skipping = false
   }
 
-  /** The hot loop: about a million times for each 200 MB. */
-  private scan(bytes: Buffer, from: number, base: number): number {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    let finish = -1
-    let escape = -1
-    let start = from
-    let skipped = 0
-    for (let end = bytes.indexOf(LF, start); end !== -1; end = bytes.indexOf(LF, start)) {
-      if (end - start > CHUNK.length && isChunk(view, start)) {
-        if (finish < start) finish = nextFinish(bytes, start)
-        if (escape < start) escape = nextEscape(bytes, start)
-        if (escape >= end && (finish >= end || !isError(bytes, start, end)) && bytes[end - 1] === BRACE) {
-          skipped += 1
-          start = end + 1
-          continue
-        }
-      }
-      this.line(bytes, start, end, base + start)
-      start = end + 1
-    }
-    this.lines += skipped
-    this.rows += skipped
-    return start
+  private block(bytes: Buffer): void {
+    const base = this.offset
+    this.offset += bytes.length
+    const first = this.carried === 0 ? 0 : this.finishCarried(bytes, base)
+    if (first === -1) return
+    const rest = this.scanner === null ? this.scanAll(bytes, first, base) : this.scan(this.scanner, bytes, first, base)
+    if (rest < bytes.length) this.keep(bytes.subarray(rest))
+  }
+
+  private scan(scanner: Scanner, bytes: Buffer, from: number, base: number): number {
+    const before = scanner.passed
+    const rest = scanner.scan(bytes, from, (held, start, end) => { this.line(held, start, end, base + start) })
+    this.lines += scanner.passed - before
+    this.rows += scanner.passed - before
+    return rest
   }
 
   private scanAll(bytes: Buffer, from: number, base: number): number {
@@ -147,7 +135,7 @@ export class Lines {
     const from = offset === 0 && bytes[start] === 0xEF && bytes[start + 1] === 0xBB ? start + 3 : start
     let value: unknown
     try {
-      value = parseLine(bytes, from, end, proven)
+      value = readLine(bytes, from, end, proven, this.scanner)
     } catch {
       return this.target.broken(offset, last)
     }
@@ -165,7 +153,7 @@ export class Lines {
     // The caller uses its buffer again, so what is kept is a copy.
     this.carry.push(Buffer.from(tail))
     if (this.carried > MAX_LINE) return this.skip(() => this.target.tooLong(this.offset - this.carried))
-    if (this.full || this.carried < TYPE_WITHIN || this.carried - tail.length >= TYPE_WITHIN) return
+    if (this.scanner === null || this.carried < TYPE_WITHIN || this.carried - tail.length >= TYPE_WITHIN) return
     const type = provenType(Buffer.concat(this.carry), 0, this.carried)
     if (type !== undefined && !isRead(type)) this.skip(() => this.pass(type, this.offset - this.carried))
   }
@@ -186,7 +174,7 @@ export class Lines {
     const start = base - this.carried
     if (!this.skipping) {
       const line = Buffer.concat([...this.carry, bytes.subarray(0, end)])
-      if (this.full) this.parse(line, 0, line.length, start, false)
+      if (this.scanner === null) this.parse(line, 0, line.length, start, false)
       else this.line(line, 0, line.length, start)
     }
     this.reset()

@@ -1,31 +1,30 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type Advance, advance } from '../projections/audit/advance.ts'
 import { initialState } from '../reducers/session.ts'
-import { FRAME_MAGIC } from './frames.ts'
+import { FRAME_MAGIC, isSkippable } from './frames.ts'
 import { Lines } from './lines.ts'
 import type { Report } from './problems.ts'
-import { canUnpack, unpack } from './unpack.ts'
+import { BLOCK, borrow, giveBack, type Scanner } from './scanner.ts'
+import { unpack } from './unpack.ts'
 
-/** Bytes read at a time. */
-const BLOCK = 256 * 1024
 /** The name of standard input, as an argument and in messages. */
 export const STDIN = '-'
 
 /** A file's bytes. The buffer is used again for the next block. */
-async function* fileBytes(path: string): AsyncGenerator<Buffer> {
+async function* fileBytes(path: string, block: Buffer): AsyncGenerator<Buffer> {
   const descriptor = openSync(path, 'r')
   try {
-    const block = Buffer.allocUnsafeSlow(BLOCK)
-    for (let length = readSync(descriptor, block, 0, BLOCK, null); length > 0; length = readSync(descriptor, block, 0, BLOCK, null)) {
-      yield block.subarray(0, length)
-    }
+    // Not beside this thread: what another core has read comes slower to this one than reading it here takes.
+    for (let length = readSync(descriptor, block); length > 0; length = readSync(descriptor, block)) yield block.subarray(0, length)
   } finally {
     closeSync(descriptor)
   }
 }
 
-const open = (path: string): AsyncIterator<Buffer> =>
-  path === STDIN ? (process.stdin as AsyncIterable<Buffer>)[Symbol.asyncIterator]() : fileBytes(path)
+const open = (path: string, scanner: Scanner | null): AsyncIterator<Buffer> =>
+  path === STDIN
+    ? (process.stdin as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
+    : fileBytes(path, scanner?.block ?? Buffer.allocUnsafeSlow(BLOCK))
 
 /** The first bytes of a source, at least four where there are so many: they say how it is stored. */
 async function peek(source: AsyncIterator<Buffer>): Promise<Buffer> {
@@ -48,7 +47,7 @@ async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
 }
 
 const isPacked = (head: Buffer): boolean =>
-  head.length >= 4 && (head.readUInt32LE(0) === FRAME_MAGIC || (head.readUInt32LE(0) & 0xFFFFFFF0) >>> 0 === 0x184D2A50)
+  head.length >= 4 && (head.readUInt32LE(0) === FRAME_MAGIC || isSkippable(head))
 const isGzip = (head: Buffer): boolean => head[0] === 0x1F && head[1] === 0x8B
 
 /** What reading one log came to. */
@@ -80,7 +79,7 @@ class LogReading {
   /** What stands before the first row: worth a word only in a file that turns out to be a log. */
   private early: number[] = []
 
-  constructor(file: string, packed: boolean, { step, report, full }: ReadOptions) {
+  constructor(file: string, packed: boolean, scanner: Scanner | null, { step, report }: ReadOptions) {
     this.tell = (offset, unreadable, text) => { report({ file, offset, unpacked: packed, unreadable, text }) }
     this.lines = new Lines({
       row: (value) => {
@@ -96,7 +95,7 @@ class LogReading {
         else if (this.early.length <= TOLD) this.early.push(offset)
       },
       tooLong: (offset) => { this.tell(offset, true, 'a line is too long to be read; it is passed over') },
-    }, full)
+    }, scanner)
   }
 
   /** The file is over. */
@@ -132,19 +131,21 @@ export async function readSession(path: string, options: ReadOptions): Promise<R
     options.report({ file, offset: null, unpacked: false, unreadable: true, text })
     return { isLog: false }
   }
+  const scanner = options.full === true ? null : borrow()
   try {
-    const source = open(path)
+    const source = open(path, scanner)
     const head = await peek(source)
     if (head.length === 0) return fail('the file is empty')
     if (isGzip(head)) return fail('this is gzip; unpack it first')
     const packed = isPacked(head)
-    if (packed && !canUnpack) return fail(`it is packed with Zstandard, which needs Node 22.15 or later; this is ${process.version}`)
-    const reading = new LogReading(file, packed, options)
+    const reading = new LogReading(file, packed, scanner, options)
     await (packed ? readPacked(file, joined(head, source), reading, options.report) : readPlain(joined(head, source), reading))
     reading.end()
     return reading.lines.isLog ? { isLog: true } : fail('no row of a session log is in this file')
   } catch (error) {
     return fail(`it cannot be read (${(error as { code?: string }).code ?? String(error)})`)
+  } finally {
+    if (scanner !== null) giveBack(scanner)
   }
 }
 

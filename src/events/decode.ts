@@ -100,7 +100,8 @@ function answered(data: Raw, at: At): Fact | undefined {
   if (where === undefined || data['interrupted'] === true) return undefined
   const message = data['message']
   const from = isRecord(message) ? route(message['source']) : undefined
-  return { type: 'answered', ...where, ...from === undefined ? {} : { route: from }, ...at }
+  const fact = { type: 'answered', turn: where.turn, step: where.step, at: at.at, seq: at.seq } as const
+  return from === undefined ? fact : { ...fact, route: from }
 }
 
 function routed(data: Raw, at: At): Fact | undefined {
@@ -126,7 +127,8 @@ type Decoder = (data: Raw, at: At) => Fact | undefined
 
 const stepFact = (type: 'stepStarted' | 'stepEnded'): Decoder => (data, at) => {
   const where = inStep(data)
-  return where === undefined ? undefined : { type, ...where, ...at }
+  // Spelled out, here and for answers: after the stream chunks these are what a log is made of.
+  return where === undefined ? undefined : { type, turn: where.turn, step: where.step, at: at.at, seq: at.seq }
 }
 
 const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([

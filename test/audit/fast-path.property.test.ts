@@ -3,8 +3,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isKnown, isRead, READ_TYPES } from '../../src/audit/event-types.ts'
 import { Lines } from '../../src/audit/lines.ts'
+import { borrow } from '../../src/audit/scanner.ts'
 import { decodeEvent } from '../../src/events/decode.ts'
 import type { Fact } from '../../src/events/facts.ts'
+
+const scanner = borrow()!
 
 /** The facts of a log, its bytes given in parts as small as the disk may give them. */
 function factsOf(log: Buffer, full: boolean, part: number): Fact[] {
@@ -15,7 +18,7 @@ function factsOf(log: Buffer, full: boolean, part: number): Fact[] {
       if (fact !== undefined) facts.push(fact)
     },
     unknown() {}, broken() {}, tooLong() {},
-  }, full)
+  }, full ? null : scanner)
   // One buffer for all parts, as the reader has it: what is kept of a part must be a copy.
   const block = Buffer.alloc(part)
   for (let at = 0; at < log.length; at += part) {
@@ -88,9 +91,19 @@ const log = fc.tuple(fc.array(line, { maxLength: 12 }), fc.constantFrom('\n', ''
 
 describe('the fast path', () => {
   it('gives the same facts as parsing every line, for any log', () => {
-    fc.assert(fc.property(log, fc.integer({ min: 1, max: 300 }), (bytes, part) => {
+    fc.assert(fc.property(log, fc.oneof(fc.integer({ min: 1, max: 300 }), fc.constant(1 << 16)), (bytes, part) => {
       expect(factsOf(bytes, false, part)).toEqual(factsOf(bytes, true, 1 << 20))
-    }), { numRuns: 1_500 })
+    }), { numRuns: 3_000 })
+  })
+
+  it('finds the end of an answer, whatever brackets, quotes and backslashes its texts hold', () => {
+    fc.assert(fc.property(fc.array(fc.anything({ values: [hostile], withNullPrototype: false })), fc.string(), (content, behind) => {
+      const array = JSON.stringify(content)
+      const held = scanner.block.subarray(0, scanner.block.write(`${array}${behind}`))
+      expect(scanner.close(held, 1, held.length)).toBe(Buffer.byteLength(array))
+      // Nothing behind the end is looked at.
+      expect(scanner.close(held, 1, Buffer.byteLength(array) - 1)).toBe(-1)
+    }), { numRuns: 500 })
   })
 
   it('does see what it must: a log with every kind of fact gives them all', () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,18 +7,19 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Fact } from '../../src/events/facts.ts'
 import type { Problem } from '../../src/audit/problems.ts'
 import { readSession } from '../../src/audit/reader.ts'
+import { BLOCK } from '../../src/audit/scanner.ts'
 import { frame, story, TestLog } from './helpers.ts'
 
 let dir: string
 beforeEach(() => { dir = mkdtempSync(join(tmpdir(), 'audit-reader-')) })
 afterEach(() => { rmSync(dir, { recursive: true, force: true }) })
 
-async function read(content: Buffer | string, name = 'x.jsonl') {
+async function read(content: Buffer | string, name = 'x.jsonl', full = false) {
   const path = join(dir, name)
   writeFileSync(path, content)
   const facts: Fact['type'][] = []
   const problems: Problem[] = []
-  const { isLog } = await readSession(path, { step: ({ fact }) => facts.push(fact.type) > 0, report: problem => problems.push(problem) })
+  const { isLog } = await readSession(path, { step: ({ fact }) => facts.push(fact.type) > 0, report: problem => problems.push(problem), full })
   return { facts, problems, isLog, path }
 }
 
@@ -32,6 +34,23 @@ describe('a log', () => {
     for (const content of [text, frame(text), Buffer.concat(frames()), Buffer.concat([skippable, ...frames()])]) {
       const { facts, problems, isLog } = await read(content)
       expect([facts.length, problems, isLog]).toEqual([whole, [], true])
+    }
+  })
+
+  it('is read to the same facts where every line has to be parsed', async () => {
+    for (const content of [text, Buffer.concat(frames())]) expect((await read(content, 'x.jsonl', true)).facts).toEqual((await read(content)).facts)
+  })
+
+  it('may be larger than what is looked at in one go, plain and packed', async () => {
+    // Packed it is as large as plain, nearly: what a session holds of random text.
+    const noise = Array.from({ length: 4_000 }, (_, index) => JSON.stringify({ type: 'tool/result', seq: index, time: index, data: { text: randomBytes(300).toString('base64') } }))
+    const spread = lines.flatMap((line, index) => [...noise.slice(index * 100, index * 100 + 100), line])
+    const log = [...noise, ...spread, ...noise].map(line => `${line}\n`)
+    expect(log.join('').length).toBeGreaterThan(6 * BLOCK)
+    const small = Array.from({ length: Math.ceil(log.length / 7) }, (_, index) => frame(log.slice(index * 7, index * 7 + 7).join('')))
+    for (const content of [log.join(''), Buffer.concat(small), frame(log.join(''))]) {
+      const { facts, problems } = await read(content)
+      expect([facts.length, problems]).toEqual([whole, []])
     }
   })
 

@@ -90,10 +90,11 @@ const hourOf = (hour: string, half: string | undefined): number => {
   return (value % 12) + (/^p/i.test(half) ? 12 : 0)
 }
 
+const MONTH_FIRST = new RegExp(String.raw`\b(${MONTH}) (\d{1,2})(?:st|nd|rd|th)?(?!\d|:)(?:,? (20\d\d))?${CLOCK}(?!\d)`, 'giu')
+const DAY_FIRST = new RegExp(String.raw`\b(\d{1,2})\.? (?:de )?(${MONTH})(?: de)?(?:,? (20\d\d))?${CLOCK}(?!\d)`, 'giu')
+
 /** "July 1, 2026 at 5:30 AM", "Oct 6, 1pm (Europe/Berlin)", "10 de jul. de 2026, 11:52". */
 const readMonthName: Reader = (text, now) => {
-  const monthFirst = new RegExp(String.raw`\b(${MONTH}) (\d{1,2})(?:st|nd|rd|th)?(?!\d|:)(?:,? (20\d\d))?${CLOCK}(?!\d)`, 'giu')
-  const dayFirst = new RegExp(String.raw`\b(\d{1,2})\.? (?:de )?(${MONTH})(?: de)?(?:,? (20\d\d))?${CLOCK}(?!\d)`, 'giu')
   const read = (match: RegExpExecArray, month: string, day: string): { span: Span, at?: number } => {
     const [whole, , , year, hour, minute, half] = match
     const start = match.index
@@ -102,8 +103,8 @@ const readMonthName: Reader = (text, now) => {
     return wallIn(text, start, start + whole.length, wall, now)
   }
   return [
-    ...[...text.matchAll(monthFirst)].map(match => read(match, match[1] ?? '', match[2] ?? '')),
-    ...[...text.matchAll(dayFirst)].map(match => read(match, match[2] ?? '', match[1] ?? '')),
+    ...[...text.matchAll(MONTH_FIRST)].map(match => read(match, match[1] ?? '', match[2] ?? '')),
+    ...[...text.matchAll(DAY_FIRST)].map(match => read(match, match[2] ?? '', match[1] ?? '')),
   ]
 }
 

@@ -33,8 +33,10 @@ export const shownRoute = (route: Route): string => oneLine(routeName(route), NA
 /** Of these kinds a verdict tells every time that the text names, so that one without any holds at any time. */
 const PASSING: ReadonlySet<FailureKind> = new Set(['spent-allowance', 'rate-limit', 'server'])
 
-/** The last verdict: one refusal is asked about by its line, its record, and the move or wait that follows; and most repeat. */
-let last: { readonly key: string; readonly at: number; readonly timeless: boolean; readonly verdict: Classification } | undefined
+interface Verdict { readonly at: number; readonly timeless: boolean; readonly verdict: Classification }
+/** Verdicts by refusal: one is asked about by its line, its record, and the move or wait that follows; and most repeat. */
+const verdicts = new Map<string, Verdict>()
+const MOST_VERDICTS = 64
 
 /**
  * What a refusal was about, by the rules of the live plugin at the time of the refusal.
@@ -45,10 +47,12 @@ let last: { readonly key: string; readonly at: number; readonly timeless: boolea
 export function verdictOf({ failure, at }: Pick<FactOf<'requestFailed'>, 'failure' | 'at'>, provider: string | undefined): Classification {
   const { code, message, status, providerRetryAfterMs } = failure
   const key = JSON.stringify([provider, code, message, status, providerRetryAfterMs])
-  if (last?.key === key && (last.at === at || last.timeless)) return last.verdict
+  const known = verdicts.get(key)
+  if (known !== undefined && (known.at === at || known.timeless)) return known.verdict
   const verdict = classifyFailure({ ...failure, provider }, { now: at })
   const timeless = PASSING.has(verdict.kind) && verdict.resetsAt === undefined && verdict.resetHint === undefined
-  last = { key, at, timeless, verdict }
+  if (verdicts.size >= MOST_VERDICTS) verdicts.clear()
+  verdicts.set(key, { at, timeless, verdict })
   return verdict
 }
 
