@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
-import type { Session } from '@deepseek-ai/dsh-session'
 import { z } from 'zod'
 import { POLICY } from '../events/policy-key.ts'
 import { type Config, parseConfig } from '../policy/config.ts'
@@ -12,11 +11,12 @@ import type { Balances } from './balances.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
 import { configFiles } from './config-files.ts'
-import type { Gates } from './gates.ts'
-import { agentOf } from './harness.ts'
+import { agentOf, liveSession } from './harness.ts'
 import type { Journal } from './journal-store.ts'
+import type { Resume } from './resume.ts'
 import type { Router } from './router.ts'
 import type { FailoverEvent } from './types.ts'
+import type { Waits } from './waits.ts'
 
 /** Name of the channel. */
 export const CHANNEL = `/${POLICY}`
@@ -44,7 +44,8 @@ export interface ChannelParts {
   readonly config: Config
   readonly clock: Clock
   readonly book: SessionBook
-  readonly gates: Pick<Gates<Session>, 'end' | 'keys'>
+  readonly waits: Pick<Waits, 'end' | 'sessions'>
+  readonly resume: Pick<Resume, 'asleep'>
   readonly balances: Balances
   readonly router: Router
   readonly journal: Journal
@@ -64,13 +65,7 @@ interface HostConnection {
 const refuse = (message: string, issues: unknown[] = []): Answer => ({ ok: false, error: { code: 'bad-request', message, details: { issues } } })
 const answer = (value: unknown): Answer => ({ ok: true, value })
 
-/** What waits at a gate in place of a session that nobody has opened since the host started. */
-interface Sleeper { readonly waiting: Waiting }
-
-const isSession = (key: object): key is Session => 'header' in key
-const isSleeper = (key: object): key is Sleeper => 'waiting' in key
-const idOf = (key: object): string | undefined => isSession(key) ? key.id : isSleeper(key) ? key.waiting.session : undefined
-
+/** How a session is shown that nobody has opened since the host started. */
 const asleep = ({ at, nextAttemptAt, provider, session }: Waiting): WaitingSession =>
   ({ session, open: false, provider, model: null, since: at, nextAttemptAt, attempts: null, reason: '' })
 
@@ -120,11 +115,10 @@ class Channel {
 
   /** Only of sessions that wait: this is no way to cancel whatever runs. */
   private end(how: 'retry' | 'stop', id: string): boolean {
-    const { gates } = this.parts
-    const key = gates.keys.find(waiting => idOf(waiting) === id)
-    if (key === undefined) return false
-    if (how === 'retry') return gates.end(key, { kind: 'go', cause: 'asked' })
-    const agent = isSession(key) ? agentOf(this.ctx, key) : undefined
+    const { waits } = this.parts
+    if (how === 'retry') return waits.end(id, { kind: 'go', cause: 'asked' })
+    const open = waits.sessions.includes(id) && !this.sleepers.has(id) ? liveSession(this.ctx, id) : undefined
+    const agent = open === undefined ? undefined : agentOf(this.ctx, open)
     agent?.cancel({ kind: 'user' }, { keepInbox: true })
     return agent !== undefined
   }
@@ -164,14 +158,21 @@ class Channel {
   }
 
   private waiting(): WaitingSession[] {
-    const { book, config, gates } = this.parts
-    return (gates.keys as readonly object[]).flatMap((key): WaitingSession[] => {
-      if (!isSession(key)) return isSleeper(key) ? [asleep(key.waiting)] : []
-      const { wait } = quotaRetryFacts(book.of(key), config)
+    const { book, config, waits } = this.parts
+    const { sleepers } = this
+    return waits.sessions.flatMap((id): WaitingSession[] => {
+      const sleeper = sleepers.get(id)
+      if (sleeper !== undefined) return [asleep(sleeper)]
+      const session = liveSession(this.ctx, id)
+      const wait = session === undefined ? null : quotaRetryFacts(book.of(session), config).wait
       if (wait === null) return []
       const { attempts, model, nextAttemptAt, provider, reason, since } = wait
-      return [{ session: key.id, open: true, provider, model, since, nextAttemptAt, attempts, reason }]
+      return [{ session: id, open: true, provider, model, since, nextAttemptAt, attempts, reason }]
     })
+  }
+
+  private get sleepers(): ReadonlyMap<string, Waiting> {
+    return new Map(this.parts.resume.asleep.map(waiting => [waiting.session, waiting]))
   }
 
   /** Failovers stand in the sessions' logs, and those of this run are kept here; moves before a request are in the journal. */

@@ -9,16 +9,16 @@ import { poolStatusText, retryStatusText } from '../projections/status.ts'
 import type { Balances } from './balances.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
-import type { Gates } from './gates.ts'
 import type { Router } from './router.ts'
 import type { SettingsWriter } from './settings.ts'
+import type { Waits } from './waits.ts'
 
 /** What the commands work with. */
 export interface CommandParts {
   readonly config: Config
   readonly clock: Clock
   readonly book: SessionBook
-  readonly gates: Gates<Session>
+  readonly waits: Pick<Waits, 'end'>
   readonly settings: SettingsWriter
   readonly balances: Balances
   readonly router: Router
@@ -52,7 +52,7 @@ function retryCommand(parts: CommandParts, { agent, rawInput }: Invocation): Com
   const { session } = agent
   if (word === 'status' || word === '') return ok(retryStatusText(parts.book.of(session), parts.config, parts.clock.now()))
   if (word === 'now') {
-    return parts.gates.end(session, { kind: 'go', cause: 'asked' })
+    return parts.waits.end(session.id, { kind: 'go', cause: 'asked' })
       ? ok('Asking the provider again now.')
       : no('This session is not waiting for its allowance, so there is nothing to try again.')
   }

@@ -12,8 +12,9 @@ export type Wake =
   | { readonly kind: 'aborted' }
 
 /** One wait, as whoever holds it describes it. */
-export interface WaitRequest<K> {
-  readonly key: K
+export interface WaitRequest {
+  /** Id of the session that waits, open or not. */
+  readonly session: string
   /** The routes that may end it, the one that refused last first. */
   readonly routes: readonly Route[]
   /** Epoch ms of the attempt that was announced. */
@@ -27,25 +28,25 @@ export interface WaitRequest<K> {
 }
 
 /** A wait that is held open. */
-export interface Waiter<K> extends WaitRequest<K> {
+export interface Waiter extends WaitRequest {
   nextAttemptAt: number
-  readonly gates: Gate<K>[]
+  readonly gates: Gate[]
   end(wake: Wake): void
   cancelAlarm(): void
 }
 
 /** One route that refused, and who waits for it. */
-export interface Gate<K> {
+export interface Gate {
   readonly id: string
   readonly route: Route
   /** Who waits, the longest waiting first. */
-  readonly waiters: Set<Waiter<K>>
+  readonly waiters: Set<Waiter>
   /** Epoch ms of the next attempt. */
   nextAt: number
   cause: WaitCause | 'due'
   memory: PlanMemory | undefined
   /** The session whose request stands for all who wait. */
-  probe: K | undefined
+  probe: string | undefined
   /** Why it asks. */
   probeCause: WaitCause | 'due'
   /** Probes in a row that ended without an answer of either kind. */
@@ -63,7 +64,7 @@ export interface Gate<K> {
  * @param id - its key.
  * @param route - the route that refused.
  */
-export function newGate<K>(id: string, { provider, model }: Route): Gate<K> {
+export function newGate(id: string, { provider, model }: Route): Gate {
   return {
     id, route: { provider, model }, waiters: new Set(),
     nextAt: Number.POSITIVE_INFINITY, cause: 'due', memory: undefined, cancelAlarm: () => {},

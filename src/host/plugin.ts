@@ -47,7 +47,7 @@ const MESSAGE_GAP_MS = 10_000
 /** What a fact of a session may set in motion. */
 interface Moving {
   readonly journal: Journal
-  readonly gates: Gates<Session>
+  readonly gates: Gates
   readonly watch: Watch
   readonly announcer: Announcer
   readonly resume: () => Resume
@@ -62,21 +62,22 @@ function onFact(moving: Moving, session: Session, fact: Fact, before: SessionSta
   const { journal, gates, watch, announcer, resume } = moving
   const found = transitions(before, after)
   for (const transition of found) {
-    if (transition.type === 'left' && transition.entry.reason === 'disabled') gates.end(session, { kind: 'disabled' })
+    if (transition.type === 'left' && transition.entry.reason === 'disabled') gates.waits.end(session.id, { kind: 'disabled' })
   }
   indexWait(moving, session, fact, before, after)
   if (fact.type === 'turnStarted') resume().awake(session.id)
   // A turn that ends with its wait given up waited for the plugin that was unloaded before this one.
   if (fact.type === 'turnEnded' && fact.outcome === 'error' && after.entries.open?.cutOff != null) void resume().start()
-  if (fact.type === 'turnEnded') gates.left(session)
+  // A turn that the end of its host cut off is told of when its log is opened, by whoever takes it up.
+  if (fact.type === 'turnEnded' && fact.outcome !== 'interrupted') gates.left(session.id)
   if (fact.type === 'answered') {
     const route = fact.route ?? after.step.route
     // An answer may stream for minutes after the allowance is spent: it tells of the time at which it was asked for.
-    const sentAt = gates.sentAt(session)
+    const sentAt = gates.sentAt(session.id)
     if (route !== null && sentAt !== undefined) {
       journal.answered(route.provider, sentAt)
       watch.answered(route.provider, sentAt)
-      gates.answered(session, route)
+      gates.answered(session.id, route)
     }
   }
   announcer.announce(session, found)
@@ -164,7 +165,8 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const { warn } = voice
   const scheduler = new Scheduler(clock, (error) => { warn('alarm', `an alarm failed: ${String(error)}`) })
   const random = internals.random ?? Math.random
-  const gates = new Gates<Session>({ scheduler, clock, random, intervalMs: config.longTermDelayMs, probe: config.probe })
+  const gates = new Gates({ scheduler, clock, random, intervalMs: config.longTermDelayMs, probe: config.probe })
+  const { waits } = gates
   const journal = new Journal(clock, warn)
   const balances = new Balances(ctx, config, clock, voice, (provider, reading) => { watch.read(provider, reading) })
   const watch = new Watch({ config, clock, scheduler, journal, gates, refresh: providers => balances.refresh(providers) })
@@ -175,10 +177,10 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const router = new Router({ ctx, config, clock, book, journal, balances, voice })
   const recovery = new Recovery({ config, clock, book, gates, journal, voice, balances, router, watch, flush })
 
-  const resume = new Resume({ ctx, config, clock, scheduler, book, gates: gates as unknown as Gates<object>, journal, voice })
+  const resume = new Resume({ ctx, config, clock, scheduler, book, gates, journal, voice })
 
   ctx.on('session/event', guarded(warn, 'reading an event', (session: Session, event: unknown) => {
-    if (gates.isProbing(session) && isStreamed(event)) gates.streaming(session)
+    if (gates.isProbing(session.id) && isStreamed(event)) gates.streaming(session.id)
     book.observe(session, event)
   }))
   ctx.on('agent/created', guarded(warn, 'inheriting settings', ({ agent }: { agent: Agent }) => { settings.inherit(agent) }))
@@ -186,16 +188,16 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   ctx.on('agent/inbox/inserted', guarded(warn, 'reading a message', ({ agent, message }) => {
     const wait = message.source.kind === 'user' ? book.of(agent.session).entries.open?.wait : undefined
     if (!wait) return
-    gates.bringForward(agent.session, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS), 'message')
+    gates.waits.bringForward(agent.session.id, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS), 'message')
     void Promise.resolve(flush(agent.session)).catch(() => {})
   }))
   ctx.on('agent/inbox/discarded', guarded(warn, 'reading a removed message', ({ agent }) => {
     // The end of the host empties the queue too, and cancels the turn in the same breath: then nothing waits any more,
     // and the queue is given back after the restart. What the person removed is followed by another record.
-    queueMicrotask(() => { gates.restate(agent.session) })
+    queueMicrotask(() => { gates.waits.restate(agent.session.id) })
   }))
   ctx.on('agent/request', ({ agent }, next) => {
-    gates.asks(agent.session)
+    gates.asks(agent.session.id)
     return next()
   })
   ctx.on('agent/request', router.listener, { prepend: true })
@@ -203,14 +205,14 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   keepInnermost(ctx, 'agent/request-error', () => ctx.on('agent/request-error', recovery.listener))
 
   registerProjection(ctx, projectionUnit(config))
-  registerCommands(ctx, { config, clock, book, gates, settings, balances, router })
-  openChannel(ctx, { config, clock, book, gates, balances, router, journal })
+  registerCommands(ctx, { config, clock, book, waits, settings, balances, router })
+  openChannel(ctx, { config, clock, book, waits, resume, balances, router, journal })
   afterStart(ctx, () => { void checkRoutes(config, router, voice) })
   const takeUp = (): void => { startResume(ctx, config, scheduler, clock, resume, watch) }
   // Without storage, too, live sessions know what they waited for.
   takeUp()
   attachStorage(ctx, journal, takeUp)
-  ctx.provide('llmQuotaRetry', createService({ config, book, gates, settings, balances, router }))
+  ctx.provide('llmQuotaRetry', createService({ config, book, waits, settings, balances, router }))
   ctx.effect(() => async () => {
     resume.close()
     await Promise.all([recovery.close(), balances.close()])

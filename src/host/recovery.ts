@@ -33,7 +33,7 @@ export interface RecoveryParts {
   readonly config: Config
   readonly clock: Clock
   readonly book: SessionBook
-  readonly gates: Gates<Session>
+  readonly gates: Gates
   readonly journal: Journal
   readonly balances: Balances
   readonly router: Router
@@ -144,14 +144,14 @@ export class Recovery {
     const { agent: { session }, provider, failure } = payload
     const { gates, journal, router, watch } = this.parts
     const unfit = response.kind === 'delegate' ? undefined : response.unfit
-    if (response.verdict.kind === 'spent-allowance' && unfit === undefined) watch.refused(provider, gates.sentAt(session) ?? this.parts.clock.now())
+    if (response.verdict.kind === 'spent-allowance' && unfit === undefined) watch.refused(provider, gates.sentAt(session.id) ?? this.parts.clock.now())
     if (response.mark !== undefined && !this.saidAlready(response.mark)) journal.append(response.mark)
     if (unfit !== undefined) {
       router.noteUnfit(session, payload, unfit, readFailure(failure).message)
       return undefined
     }
     // Sessions that wait for this route already learn of it, also when this one moves on.
-    return response.verdict.kind === 'spent-allowance' ? gates.refused(session, this.routeOf(session, provider), response.verdict) : undefined
+    return response.verdict.kind === 'spent-allowance' ? gates.refused(session.id, this.routeOf(session, provider), response.verdict) : undefined
   }
 
   /** A hundred sessions may be refused in one breath; one mark says it for all. */
@@ -184,9 +184,9 @@ export class Recovery {
     const { clock, config, gates } = this.parts
     const on = response.on ?? this.routeOf(session, payload.provider)
     // The look at other targets may have taken longer than the plan; a gate that has its time keeps it.
-    gates.hold(session, on, clock.now() + (plan?.delayMs ?? config.longTermDelayMs))
+    gates.hold(session.id, on, clock.now() + (plan?.delayMs ?? config.longTermDelayMs))
     const others = otherWaysOut(on, this.context(payload), config)
-    for (const other of others) gates.hold(session, other.route, other.at)
+    for (const other of others) gates.hold(session.id, other.route, other.at)
     const routes: [Route, ...Route[]] = [on, ...others.map(({ route }) => route)]
     const first = this.deadline(session, routes, response.limitAt, plan)
     // A route that would not take the conversation is left now: a wait that is cancelled must not leave the session on it.
@@ -195,7 +195,7 @@ export class Recovery {
     let planned = record(first.at, first.cause)
     this.say(session, on.provider, response, first.at)
     const waiting = gates.wait({
-      key: session, routes, nextAttemptAt: first.at, limitAt: response.limitAt,
+      session: session.id, routes, nextAttemptAt: first.at, limitAt: response.limitAt,
       // The end of the plugin closes the gates; a signal made of two would add a kilobyte to every wait.
       signal: payload.signal,
       rearm: (at, cause) => { planned = this.rearm(() => record(at, cause)) ?? planned },
@@ -231,10 +231,10 @@ export class Recovery {
   /** The first time at which any route is asked again, and why then. */
   private deadline(session: Session, routes: readonly [Route, ...Route[]], limitAt: number | undefined, plan: PlannedWait | undefined): { at: number; cause: WaitCause } {
     const { gates } = this.parts
-    const at = gates.nextAt(session, routes)
+    const at = gates.nextAt(session.id, routes)
     if (limitAt !== undefined && limitAt < at) return { at: limitAt, cause: 'limit' }
     // The refusal tells of its own route alone; another whose mark lapses first has no promise behind it.
-    return { at, cause: gates.nextAt(session, [routes[0]]) === at ? plan?.cause ?? 'interval' : 'interval' }
+    return { at, cause: gates.nextAt(session.id, [routes[0]]) === at ? plan?.cause ?? 'interval' : 'interval' }
   }
 
   private recordWait(payload: RequestError, response: WaitResponse, at: number, cause: WaitCause): PlannedRecord {
@@ -256,7 +256,7 @@ export class Recovery {
     if (this.isOver(payload)) return
     if (objection !== undefined) {
       router.noteUnfit(session, payload, next.route, objection)
-      gates.left(session)
+      gates.giveUp(session.id)
       return
     }
     if (next.pool !== null) this.recordMove(payload, next.pool, next.route)

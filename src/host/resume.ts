@@ -25,7 +25,7 @@ export interface ResumeParts {
   readonly clock: Clock
   readonly scheduler: Scheduler
   readonly book: SessionBook
-  readonly gates: Gates<object>
+  readonly gates: Gates
   readonly journal: Journal
   readonly voice: Voice
 }
@@ -143,7 +143,7 @@ export class Resume {
     const sleeper = this.sleepers.get(id)
     if (sleeper === undefined) return
     this.sleepers.delete(id)
-    this.parts.gates.end(sleeper, { kind: 'aborted' })
+    this.parts.gates.waits.end(id, { kind: 'aborted' })
   }
 
   /**
@@ -195,16 +195,16 @@ export class Resume {
     this.sleepers.set(id, sleeper)
     const from = Math.max(at, clock.now() + SPREAD_MS * index)
     const others = sleeper.pooled.filter(other => !sameRoute(other, route))
-    gates.hold(sleeper, route, from)
-    for (const other of others) gates.hold(sleeper, other, Math.max(from, markOf(journal.marks, other.provider, clock.now())?.until ?? from))
+    gates.hold(id, route, from)
+    for (const other of others) gates.hold(id, other, Math.max(from, markOf(journal.marks, other.provider, clock.now())?.until ?? from))
     void gates.wait({
-      key: sleeper, routes: [route, ...others], nextAttemptAt: at, signal: this.lifetime.signal,
+      session: id, routes: [route, ...others], nextAttemptAt: at, signal: this.lifetime.signal,
       // The session is closed, so its new time stands in the index alone until it is opened.
       rearm: (next) => { journal.append({ type: 'sessionWaiting', ...sleeper.waiting, at: clock.now(), nextAttemptAt: next }) },
     }).then(async (wake) => {
       if (wake.kind === 'go' && this.sleepers.delete(id)) await this.wake(sleeper)
     }).catch((error: unknown) => {
-      gates.left(sleeper)
+      gates.giveUp(id)
       voice.warn('resume', `a session that waited could not be taken up and is tried again: ${String(error)}`)
       this.again()
     })
@@ -222,12 +222,11 @@ export class Resume {
     const archived = archivedSessions(ctx).has(session.id)
     const decision = decideResume({ waiting, state: book.of(session), archived, child: session.header.origin === 'subagent', now: clock.now() }, config)
     if (decision.kind === 'stay' || agent.status !== 'idle') {
-      gates.left(sleeper)
+      gates.giveUp(session.id)
       // A session at work is in the index for its own sake, if at all.
       if (agent.status === 'idle') this.parts.journal.append({ type: 'sessionReleased', session: session.id, at: clock.now() })
       return
     }
-    gates.handOver(sleeper, session)
     deliver(agent, config.continuation)
   }
 }

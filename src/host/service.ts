@@ -1,4 +1,3 @@
-import type { Session } from '@deepseek-ai/dsh-session'
 import type { Config } from '../policy/config.ts'
 import { chooseStart } from '../policy/choose.ts'
 import { resolvePool } from '../policy/settings.ts'
@@ -7,16 +6,16 @@ import { routesReport } from '../projections/routes.ts'
 import { retrySnapshot } from '../projections/snapshot.ts'
 import type { Balances } from './balances.ts'
 import type { SessionBook } from './book.ts'
-import type { Gates } from './gates.ts'
 import type { Router } from './router.ts'
 import type { SettingsWriter } from './settings.ts'
 import type { QuotaRetryService } from './types.ts'
+import type { Waits } from './waits.ts'
 
 /** What the service works with. */
 export interface ServiceParts {
   readonly config: Config
   readonly book: SessionBook
-  readonly gates: Gates<Session>
+  readonly waits: Pick<Waits, 'end'>
   readonly settings: SettingsWriter
   readonly balances: Balances
   readonly router: Router
@@ -27,7 +26,7 @@ export interface ServiceParts {
  *
  * @param parts - what it works with.
  */
-export function createService({ config, book, gates, settings, balances, router }: ServiceParts): QuotaRetryService {
+export function createService({ config, book, waits, settings, balances, router }: ServiceParts): QuotaRetryService {
   return Object.freeze<QuotaRetryService>({
     isRetrying: session => book.of(session).entries.open !== null,
     stateOf: session => retrySnapshot(book.of(session)),
@@ -35,7 +34,7 @@ export function createService({ config, book, gates, settings, balances, router 
     setEnabled(session, enabled) {
       settings.set(session, { setting: 'retry', value: enabled === null ? 'default' : enabled ? 'on' : 'off', inherited: false })
     },
-    retryNow: session => gates.end(session, { kind: 'go', cause: 'asked' }),
+    retryNow: session => waits.end(session.id, { kind: 'go', cause: 'asked' }),
     async pickRoute(pool) {
       const routes = Object.hasOwn(config.pools, pool) ? config.pools[pool]?.routes : undefined
       if (routes === undefined) return undefined

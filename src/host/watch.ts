@@ -8,8 +8,10 @@ import type { Scheduler } from './scheduler.ts'
 
 /** What the watch looks after. */
 interface Waited {
-  /** Sessions that wait. */
-  readonly size: number
+  readonly waits: {
+    /** How many sessions wait. */
+    readonly size: number
+  }
   /** Providers that some session waits for. */
   readonly providers: ReadonlySet<string>
   providerBack(provider: string): void
@@ -108,8 +110,8 @@ export class Watch {
     const { providers } = gates
     const watched = config.balances.filter(({ provider }) => providers.has(provider))
     // Whatever goes wrong in one look, the next one comes.
-    if (gates.size > 0) await refresh(watched.map(({ provider }) => provider)).catch(() => {})
-    if (gates.size === 0) {
+    if (gates.waits.size > 0) await refresh(watched.map(({ provider }) => provider)).catch(() => {})
+    if (gates.waits.size === 0) {
       this.watching = false
       return
     }

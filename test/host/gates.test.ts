@@ -8,7 +8,7 @@ let queue: Queue
 beforeEach(() => { queue = new Queue() })
 
 const causes = (sitters: readonly Sitter[]): string[][] => sitters.map(({ woken }) => woken.map(([cause]) => cause))
-const empty = (): void => { expect([queue.gates.size, queue.scheduler.size, queue.clock.pending]).toEqual([0, 0, 0]) }
+const empty = (): void => { expect([queue.gates.waits.size, queue.scheduler.size, queue.clock.pending]).toEqual([0, 0, 0]) }
 
 describe('of several sessions that wait on a route', () => {
   it('the one who waits longest asks, once an interval; the others join its time', async () => {
@@ -35,7 +35,7 @@ describe('of several sessions that wait on a route', () => {
     await queue.until(SECOND + HOUR)
     queue.asks(sitters[0]!)
     await queue.pass(2 * SECOND)
-    queue.gates.answered(sitters[0]!, ROUTE)
+    queue.gates.answered(sitters[0]!.name, ROUTE)
     await queue.pass(2 * SECOND)
     const from = 3 * SECOND + HOUR
     expect(sitters.slice(1).flatMap(({ woken }) => woken)).toEqual([1, 2, 3, 4, 5, 6, 7].map(step => ['ramp', from + step * RAMP_SPACING_MS]))
@@ -46,9 +46,9 @@ describe('of several sessions that wait on a route', () => {
     const [first, second] = await queue.waiting(2) as [Sitter, Sitter]
     await queue.until(SECOND + HOUR)
     queue.asks(first)
-    expect([queue.gates.isProbing(first), queue.gates.isProbing(second)]).toEqual([true, false])
-    queue.gates.streaming(first)
-    expect(queue.gates.isProbing(first)).toBe(false)
+    expect([queue.gates.isProbing(first.name), queue.gates.isProbing(second.name)]).toEqual([true, false])
+    queue.gates.streaming(first.name)
+    expect(queue.gates.isProbing(first.name)).toBe(false)
     await queue.pass(RAMP_SPACING_MS)
     expect(causes([second])).toEqual([['ramp']])
   })
@@ -57,7 +57,7 @@ describe('of several sessions that wait on a route', () => {
     const sitters = await queue.waiting(5)
     await queue.until(SECOND + HOUR)
     queue.asks(sitters[0]!)
-    queue.gates.answered(sitters[0]!, ROUTE)
+    queue.gates.answered(sitters[0]!.name, ROUTE)
     await queue.pass(RAMP_SPACING_MS)
     queue.asks(sitters[1]!)
     await queue.pass(50)
@@ -77,7 +77,7 @@ describe('of several sessions that wait on a route', () => {
     for (const sitter of sitters.slice(1)) queue.refuse(sitter)
     await queue.pass(SECOND)
     queue.asks(sitters[0]!)
-    queue.gates.answered(sitters[0]!, ROUTE)
+    queue.gates.answered(sitters[0]!.name, ROUTE)
     await queue.pass(11 * RAMP_SPACING_MS)
     expect(causes(sitters)).toEqual([['due'], ...sitters.slice(1).map(() => ['ramp'])])
   })
@@ -85,7 +85,7 @@ describe('of several sessions that wait on a route', () => {
   it('the next one asks soon when the one who asks ends without an answer', async () => {
     const [first, second] = await queue.waiting(2) as [Sitter, Sitter]
     await queue.until(SECOND + HOUR)
-    queue.gates.left(first)
+    queue.gates.left(first.name)
     await queue.pass(10 * SECOND)
     expect(second.woken).toEqual([['relay', 11 * SECOND + HOUR]])
   })
@@ -108,7 +108,7 @@ describe('of several sessions that wait on a route', () => {
     const sitters = await queue.waiting(3)
     await queue.until(SECOND + HOUR, 500)
     queue.asks(sitters[0]!)
-    queue.gates.answered(sitters[0]!, ROUTE)
+    queue.gates.answered(sitters[0]!.name, ROUTE)
     await queue.pass(2 * RAMP_SPACING_MS)
     expect(causes(sitters)).toEqual([['due'], ['ramp'], ['ramp']])
   })
@@ -144,7 +144,7 @@ describe('an answer', () => {
     await queue.pass(SECOND)
     const [first] = await queue.waiting(1) as [Sitter]
     await queue.pass(MINUTE)
-    queue.gates.answered(worker, ROUTE)
+    queue.gates.answered(worker.name, ROUTE)
     await queue.pass(MINUTE)
     expect(first.woken).toEqual([])
   })
@@ -153,7 +153,7 @@ describe('an answer', () => {
     const [first, second] = await queue.waiting(2) as [Sitter, Sitter]
     const other = queue.sitter('other')
     queue.asks(other)
-    queue.gates.answered(other, ROUTE)
+    queue.gates.answered(other.name, ROUTE)
     await queue.pass(2 * RAMP_SPACING_MS)
     expect(causes([first, second])).toEqual([['ramp'], ['ramp']])
   })
@@ -163,7 +163,7 @@ describe('an answer', () => {
     const other = queue.sitter('other')
     const works = async (): Promise<void> => {
       queue.asks(other)
-      queue.gates.answered(other, SIBLING)
+      queue.gates.answered(other.name, SIBLING)
       await queue.pass(SECOND)
     }
     await works()
@@ -178,7 +178,7 @@ describe('an answer', () => {
     const [first] = await queue.waiting(1) as [Sitter]
     const other = queue.sitter('other')
     queue.asks(other)
-    queue.gates.answered(other, ELSEWHERE)
+    queue.gates.answered(other.name, ELSEWHERE)
     await queue.pass(SECOND)
     expect(first.woken).toEqual([])
   })
@@ -193,7 +193,7 @@ describe('a refusal', () => {
     await queue.until(SECOND + HOUR)
     queue.asks(sitters[0]!)
     await queue.pass(500)
-    queue.gates.answered(sitters[0]!, ROUTE)
+    queue.gates.answered(sitters[0]!.name, ROUTE)
     expect(queue.refuse(late).cause).toBe('shared')
     await queue.pass(SECOND)
     expect(causes([...sitters, late])).toEqual([['due'], ['ramp'], ['ramp'], ['ramp']])
@@ -216,7 +216,7 @@ describe('a balance reading that shows allowance', () => {
     await queue.pass(100)
     expect(causes(sitters)).toEqual([['reading'], [], [], []])
     queue.asks(sitters[0]!)
-    queue.gates.answered(sitters[0]!, ROUTE)
+    queue.gates.answered(sitters[0]!.name, ROUTE)
     queue.gates.providerBack('a')
     await queue.pass(RAMP_SPACING_MS)
     expect(causes(sitters)).toEqual([['reading'], ['ramp'], [], []])
@@ -226,7 +226,7 @@ describe('a balance reading that shows allowance', () => {
 describe('a wait', () => {
   it('on several routes ends when the first of them is due', async () => {
     const one = queue.sitter('one')
-    queue.gates.hold(one, ELSEWHERE, queue.clock.wall + 10 * MINUTE)
+    queue.gates.hold(one.name, ELSEWHERE, queue.clock.wall + 10 * MINUTE)
     queue.refuse(one, {}, [ROUTE, ELSEWHERE])
     await queue.until(HOUR)
     expect(one.woken).toEqual([['due', 10 * MINUTE]])
@@ -242,17 +242,17 @@ describe('a wait', () => {
 
   it('is brought forward but never put off', async () => {
     const [one] = await queue.waiting(1) as [Sitter]
-    queue.gates.bringForward(one, queue.clock.wall + 2 * HOUR, 'message')
-    queue.gates.bringForward(one, queue.clock.wall + 10 * SECOND, 'message')
-    queue.gates.bringForward(one, queue.clock.wall + 30 * SECOND, 'message')
+    queue.gates.waits.bringForward(one.name, queue.clock.wall + 2 * HOUR, 'message')
+    queue.gates.waits.bringForward(one.name, queue.clock.wall + 10 * SECOND, 'message')
+    queue.gates.waits.bringForward(one.name, queue.clock.wall + 30 * SECOND, 'message')
     await queue.until(2 * HOUR, MINUTE / 6)
     expect(one.woken).toEqual([['message', 11 * SECOND]])
   })
 
   it('ends at once when it is asked for, aborted, or opened anew', async () => {
     const [asked, again] = await queue.waiting(2) as [Sitter, Sitter]
-    expect(queue.gates.end(asked, { kind: 'go', cause: 'asked' })).toBe(true)
-    expect(queue.gates.end(asked, { kind: 'go', cause: 'asked' })).toBe(false)
+    expect(queue.gates.waits.end(asked.name, { kind: 'go', cause: 'asked' })).toBe(true)
+    expect(queue.gates.waits.end(asked.name, { kind: 'go', cause: 'asked' })).toBe(false)
     const abort = new AbortController()
     queue.wait(again, [ROUTE], undefined, abort.signal)
     await queue.pass(1)
@@ -265,7 +265,7 @@ describe('a wait', () => {
 
   it('is over before it begins when its turn was cancelled', async () => {
     const one = queue.sitter('one')
-    queue.gates.refused(one, ROUTE, {})
+    queue.gates.refused(one.name, ROUTE, {})
     queue.wait(one, [ROUTE], undefined, AbortSignal.abort())
     await queue.pass(1)
     expect(causes([one])).toEqual([['aborted']])
@@ -281,16 +281,6 @@ describe('a wait', () => {
     queue.wait(sitters[0]!)
     await queue.pass(1)
     expect(causes([sitters[0]!])).toEqual([['aborted', 'aborted']])
-  })
-
-  it('of whoever asks goes on under another key', async () => {
-    const [first, second] = await queue.waiting(2) as [Sitter, Sitter]
-    await queue.until(SECOND + HOUR)
-    const opened = queue.sitter('opened')
-    queue.gates.handOver(first, opened)
-    queue.gates.left(opened)
-    await queue.pass(10 * SECOND)
-    expect(causes([second])).toEqual([['relay']])
   })
 })
 

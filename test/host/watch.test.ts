@@ -27,10 +27,11 @@ class Bench {
       balances: balances.map(source => ({ ...source, script: ['x'] as [string] })),
     })
     const gates = {
-      size: 0, providers: new Set<string>(),
+      waits: { size: 0 }, providers: new Set<string>(),
       providerBack: (provider: string) => { this.asked.push(provider) },
     }
-    Object.defineProperties(gates, { size: { get: () => this.waiting.length }, providers: { get: () => new Set(this.waiting) } })
+    Object.defineProperty(gates.waits, 'size', { get: () => this.waiting.length })
+    Object.defineProperty(gates, 'providers', { get: () => new Set(this.waiting) })
     const journal = { marks: initialMarks, append: (...records: JournalRecord[]) => { this.lifted.push(...records); this.marks = records.reduce(evolveMarks, this.marks) } }
     Object.defineProperty(journal, 'marks', { get: () => this.marks })
     this.watch = new Watch({

@@ -38,6 +38,8 @@ interface Attempt {
   readonly cause: string
 }
 
+const idOf = ({ name }: Session): string => `s${name}`
+
 /** Sessions, gates and an account that comes back at some time. */
 class World {
   readonly clock = new FakeClock()
@@ -47,7 +49,7 @@ class World {
   readonly broken: string[] = []
   readings = 0
   private scheduler!: Scheduler
-  private gates!: Gates<Session>
+  private gates!: Gates
   private refusedAt = Number.NEGATIVE_INFINITY
   private planCause = 'interval'
   private overdue = new Set<Session>()
@@ -82,7 +84,7 @@ class World {
         this.gates.providerBack('a')
         break
       case 'asked':
-        this.gates.end(this.sessions[next.who]!, { kind: 'go', cause: 'asked' })
+        this.gates.waits.end(idOf(this.sessions[next.who]!), { kind: 'go', cause: 'asked' })
         break
       case 'cancel':
         this.cancel(this.sessions[next.who]!)
@@ -108,20 +110,20 @@ class World {
   /** Nobody stands at a gate that nothing will open. */
   private check(): void {
     const waiting = this.sessions.filter(({ state }) => state === 'waiting')
-    expect(this.gates.size).toBe(waiting.length)
-    for (const session of waiting) expect(this.gates.nextAt(session, [ROUTE])).toBeLessThan(Number.POSITIVE_INFINITY)
+    expect(this.gates.waits.size).toBe(waiting.length)
+    for (const session of waiting) expect(this.gates.nextAt(idOf(session), [ROUTE])).toBeLessThan(Number.POSITIVE_INFINITY)
     if (waiting.length > 0) expect([this.scheduler.size > 0, this.clock.pending > 0]).toEqual([true, true])
   }
 
   private open(): void {
     this.scheduler = new Scheduler(this.clock, (error) => { throw error })
-    this.gates = new Gates<Session>({ scheduler: this.scheduler, clock: this.clock, random: () => 0.5, intervalMs: HOUR, probe: 'single' })
+    this.gates = new Gates({ scheduler: this.scheduler, clock: this.clock, random: () => 0.5, intervalMs: HOUR, probe: 'single' })
   }
 
   private ask(session: Session): void {
     const { life } = session
     session.state = 'asking'
-    this.gates.asks(session)
+    this.gates.asks(idOf(session))
     const accepted = this.clock.elapsed >= this.backAfter
     this.clock.after(() => {
       if (session.life !== life) return
@@ -132,13 +134,13 @@ class World {
 
   private answered(session: Session): void {
     session.state = 'answered'
-    this.gates.answered(session, ROUTE)
-    this.gates.left(session)
+    this.gates.answered(idOf(session), ROUTE)
+    this.gates.left(idOf(session))
   }
 
   private refused(session: Session): void {
     const inMs = this.hints[this.said++ % Math.max(1, this.hints.length)]
-    const plan = this.gates.refused(session, ROUTE, inMs === undefined ? {} : { resetsAt: this.clock.wall + inMs })
+    const plan = this.gates.refused(idOf(session), ROUTE, inMs === undefined ? {} : { resetsAt: this.clock.wall + inMs })
     session.refusals += 1
     // A newcomer joins those who wait; its refusal moves nothing.
     if (plan.cause !== 'shared') {
@@ -151,10 +153,10 @@ class World {
   private wait(session: Session): void {
     const { life } = session
     session.state = 'waiting'
-    session.recordedAt = this.gates.nextAt(session, [ROUTE])
+    session.recordedAt = this.gates.nextAt(idOf(session), [ROUTE])
     let ends = 0
     void this.gates.wait({
-      key: session, routes: [ROUTE], nextAttemptAt: session.recordedAt, signal: new AbortController().signal,
+      session: idOf(session), routes: [ROUTE], nextAttemptAt: session.recordedAt, signal: new AbortController().signal,
       rearm: (at) => { session.recordedAt = at },
     }).then((wake) => {
       ends += 1
@@ -176,8 +178,8 @@ class World {
     if (session.state === 'waiting' || session.state === 'asking') {
       session.life += 1
       session.state = 'idle'
-      this.gates.end(session, { kind: 'aborted' })
-      this.gates.left(session)
+      this.gates.waits.end(idOf(session), { kind: 'aborted' })
+      this.gates.left(idOf(session))
     }
   }
 
@@ -192,7 +194,7 @@ class World {
       if (session.state === 'asking' && session.refusals === 0) session.state = 'idle'
     }
     for (const session of held.sort((a, b) => a.recordedAt - b.recordedAt)) {
-      this.gates.hold(session, ROUTE, session.recordedAt)
+      this.gates.hold(idOf(session), ROUTE, session.recordedAt)
       if (session.recordedAt <= this.clock.wall) this.overdue.add(session)
       this.wait(session)
     }

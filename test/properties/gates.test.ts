@@ -26,8 +26,8 @@ interface Wait { readonly key: number; readonly abort: AbortController; readonly
 class Watch {
   readonly clock = new FakeClock()
   readonly scheduler = new Scheduler(this.clock, (error) => { throw error })
-  readonly gates: Gates<object>
-  readonly keys = [{}, {}, {}, {}]
+  readonly gates: Gates
+  readonly keys = ['s0', 's1', 's2', 's3']
   readonly waits: Wait[] = []
 
   constructor(probe: 'single' | 'each') {
@@ -47,16 +47,16 @@ class Watch {
         gates.left(keys[next.key]!)
         return
       case 'asked':
-        gates.end(keys[next.key]!, { kind: 'go', cause: 'asked' })
+        gates.waits.end(keys[next.key]!, { kind: 'go', cause: 'asked' })
         return
       case 'disabled':
-        gates.end(keys[next.key]!, { kind: 'disabled' })
+        gates.waits.end(keys[next.key]!, { kind: 'disabled' })
         return
       case 'abort':
         this.waits[next.which]?.abort.abort()
         return
       case 'forward':
-        gates.bringForward(keys[next.key]!, clock.wall + next.inMs, 'message')
+        gates.waits.bringForward(keys[next.key]!, clock.wall + next.inMs, 'message')
         return
       case 'back':
         gates.providerBack(next.provider)
@@ -84,7 +84,7 @@ class Watch {
     if (next.aborted) wait.abort.abort()
     this.waits.push(wait)
     void gates.wait({
-      key: session, routes, nextAttemptAt: gates.nextAt(session, routes), signal: wait.abort.signal, rearm: () => {},
+      session, routes, nextAttemptAt: gates.nextAt(session, routes), signal: wait.abort.signal, rearm: () => {},
       ...next.limitIn === null ? {} : { limitAt: clock.wall + next.limitIn },
     }).then((wake) => { wait.ends.push(wake) })
   }
@@ -97,7 +97,7 @@ describe.each(['single', 'each'] as const)('waits with probe: %s, whatever happe
       for (const next of acts) {
         watch.do(next)
         await Promise.resolve()
-        expect(watch.gates.size).toBe(watch.live.length)
+        expect(watch.gates.waits.size).toBe(watch.live.length)
       }
       // Even if nobody who asks ever comes back with an answer, each of the others has its turn.
       for (let round = 0; round < 8; round += 1) {
@@ -108,7 +108,7 @@ describe.each(['single', 'each'] as const)('waits with probe: %s, whatever happe
       watch.gates.close()
       await Promise.resolve()
       for (const { ends } of watch.waits) expect(ends).toHaveLength(1)
-      expect([watch.gates.size, watch.scheduler.size, watch.clock.pending]).toEqual([0, 0, 0])
+      expect([watch.gates.waits.size, watch.scheduler.size, watch.clock.pending]).toEqual([0, 0, 0])
     }), { numRuns: 200 })
   })
 })

@@ -27,13 +27,13 @@ export interface Sitter {
 export class Queue {
   readonly clock = new FakeClock()
   readonly scheduler: Scheduler
-  readonly gates: Gates<Sitter>
+  readonly gates: Gates
   private readonly start: number
 
   constructor(more: Partial<GateParts> = {}) {
     this.start = this.clock.wall
     this.scheduler = new Scheduler(this.clock, (error) => { throw error })
-    this.gates = new Gates<Sitter>({ scheduler: this.scheduler, clock: this.clock, random: () => 0, intervalMs: HOUR, probe: 'single', ...more })
+    this.gates = new Gates({ scheduler: this.scheduler, clock: this.clock, random: () => 0, intervalMs: HOUR, probe: 'single', ...more })
   }
 
   get now(): number {
@@ -46,13 +46,13 @@ export class Queue {
 
   asks(sitter: Sitter): void {
     sitter.sent.push(this.now)
-    this.gates.asks(sitter)
+    this.gates.asks(sitter.name)
   }
 
   /** Its last request is refused, and it waits. */
   refuse(sitter: Sitter, timing: RefusalTiming = {}, routes: readonly Route[] = [ROUTE], limitIn?: number): PlannedWait {
-    const plan = this.gates.refused(sitter, routes[0]!, timing)
-    for (const other of routes.slice(1)) this.gates.hold(sitter, other, this.clock.wall + HOUR)
+    const plan = this.gates.refused(sitter.name, routes[0]!, timing)
+    for (const other of routes.slice(1)) this.gates.hold(sitter.name, other, this.clock.wall + HOUR)
     this.wait(sitter, routes, limitIn)
     return plan
   }
@@ -60,7 +60,7 @@ export class Queue {
   wait(sitter: Sitter, routes: readonly Route[] = [ROUTE], limitIn?: number, signal = new AbortController().signal): void {
     const limitAt = limitIn === undefined ? undefined : this.clock.wall + limitIn
     void this.gates.wait({
-      key: sitter, routes, nextAttemptAt: Math.min(this.gates.nextAt(sitter, routes), limitAt ?? Number.POSITIVE_INFINITY), limitAt, signal,
+      session: sitter.name, routes, nextAttemptAt: Math.min(this.gates.nextAt(sitter.name, routes), limitAt ?? Number.POSITIVE_INFINITY), limitAt, signal,
       rearm: (at) => { sitter.told.push(at - this.start) },
     }).then((wake) => {
       sitter.wakes.push(wake)
