@@ -94,18 +94,30 @@ export interface StoredLog {
 }
 
 /**
+ * The ids of all stored sessions. The host reads the head of every log for it.
+ *
+ * @param ctx - the plugin's context.
+ * @returns `undefined` on a host that stores none.
+ * @throws what the host's storage throws.
+ */
+export async function storedSessions(ctx: Context): Promise<ReadonlySet<string> | undefined> {
+  const persistence = ctx.get('sessionPersistence' as never) as StoredSessions | undefined
+  return persistence === undefined ? undefined : new Set((await persistence.list()).map(({ id }) => id))
+}
+
+/**
  * Read a stored session without opening it.
  *
  * @param ctx - the plugin's context.
  * @param id - the session's id.
+ * @param known - the ids of all stored sessions.
  * @returns its log; `absent` when it was deleted; `undefined` on a host that stores none.
  * @throws what the host's storage throws for a log that cannot be read.
  */
-export async function readStoredLog(ctx: Context, id: string): Promise<StoredLog | 'absent' | undefined> {
+export async function readStoredLog(ctx: Context, id: string, known: ReadonlySet<string> | undefined): Promise<StoredLog | 'absent' | undefined> {
   const persistence = ctx.get('sessionPersistence' as never) as StoredSessions | undefined
-  if (persistence === undefined) return undefined
-  const known = (await persistence.list()).some(header => header.id === id)
-  if (!known) return 'absent'
+  if (persistence === undefined || known === undefined) return undefined
+  if (!known.has(id)) return 'absent'
   const { meta, events } = await persistence.readFrom(id, 0)
   return { header: { type: 'session', ...meta }, events, child: meta.origin === 'subagent' }
 }
@@ -163,7 +175,7 @@ const optional = (ctx: Context, name: string): Record<string, unknown> => {
 
 /** A host without presets and pickers: the session's last route is all there is to restore. */
 async function resumeInProcess(ctx: Context, id: string): Promise<void> {
-  const stored = await readStoredLog(ctx, id)
+  const stored = await readStoredLog(ctx, id, await storedSessions(ctx))
   if (stored === undefined || stored === 'absent') return
   const { route } = foldSession([stored.header, ...stored.events]).step
   await ctx.get('agents')?.resume({ resumeSessionId: id as Session['id'], ...route === null ? {} : { agentOptions: { ...route } } })
@@ -193,37 +205,38 @@ export function showSelection(agent: Agent | undefined, ctx: Context, route: Rou
   }
 }
 
+/** On listeners that are kept innermost, whichever plugin does it: two of them would drive each other on for ever. */
+const INNERMOST = Symbol.for('dsh.listener.innermost')
+
 /**
  * Keep a listener of a waterfall innermost for as long as the plugin lives.
  *
  * The first that registers is outermost. Rows activate concurrently and may reload at any time, so the order of the
- * bundle decides nothing: whenever anybody else registers for the same event, ours is registered anew behind it.
+ * bundle decides nothing: whenever anybody else registers for the same event, ours is registered anew behind it. Of
+ * several that are kept so, the last that registered is innermost.
  *
  * @param ctx - the plugin's context.
- * @param register - registers the listener and returns its disposer.
  * @param event - name of the event.
+ * @param listener - the listener.
  */
-export function keepInnermost(ctx: Context, event: string, register: () => () => unknown): void {
+export function keepInnermost(ctx: Context, event: string, listener: (...args: never[]) => unknown): void {
+  const marked = Object.assign((...args: never[]) => listener(...args), { [INNERMOST]: true })
+  const register = (): (() => unknown) => ctx.on(event as never, marked as never)
   let dispose = register()
-  let ours = false
   let due = false
   let gone = false
   const again = (): void => {
     due = false
     if (gone) return
-    ours = true
-    try {
-      dispose()
-      dispose = register()
-    } finally {
-      ours = false
-    }
+    dispose()
+    dispose = register()
   }
-  const watch = (name: string): void => {
-    if (name !== event || ours || due) return
+  const watch = (name: string, other: object): void => {
+    if (name !== event || INNERMOST in other || due) return
     due = true
-    // The other listener is stored after this look at its registration.
-    queueMicrotask(again)
+    // The other listener is stored after this look at its registration. The plugin may be gone by then, and whoever
+    // comes with it registers anew.
+    queueMicrotask(() => { try { again() } catch { gone = true } })
   }
   ctx.on('internal/listener' as never, watch as never, { global: true })
   ctx.effect(() => () => {

@@ -111,8 +111,8 @@ export class Journal {
       const shelf = shelfOf(record)
       const contents = this.contents(shelf)
       contents.records.push(record)
-      // A write prunes what it stores; without storage nothing else would.
-      if (this.medium === undefined && contents.records.length > (this.pruneAt.get(shelf) ?? UNSTORED_LIMIT)) {
+      // A write prunes what it stores; without storage, or while a write hangs, nothing else would.
+      if (contents.records.length > (this.pruneAt.get(shelf) ?? UNSTORED_LIMIT)) {
         contents.records = liveRecords(contents.records)
         // With more live records than the limit every further one would have all of them looked through.
         this.pruneAt.set(shelf, Math.max(UNSTORED_LIMIT, 2 * contents.records.length))

@@ -173,7 +173,7 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const flush = async (session: Session): Promise<void> => { await ctx.get('sessions')?.flush(session) }
   const moving: Moving = { journal, gates, watch, announcer: new Announcer(ctx, warn), resume: () => resume, flush, stateOf: session => book.of(session) }
   const book = new SessionBook((...change) => { onFact(moving, ...change) })
-  const settings = new SettingsWriter(ctx, config, book)
+  const settings = new SettingsWriter(ctx, config, book, warn)
   const router = new Router({ ctx, config, clock, book, journal, balances, voice })
   const recovery = new Recovery({ config, clock, book, gates, journal, voice, balances, router, watch, flush })
 
@@ -196,13 +196,14 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
     // and the queue is given back after the restart. What the person removed is followed by another record.
     queueMicrotask(() => { gates.waits.restate(agent.session.id) })
   }))
-  ctx.on('agent/request', ({ agent }, next) => {
-    gates.asks(agent.session.id)
-    return next()
-  })
-  ctx.on('agent/request', router.listener, { prepend: true })
+  // Outermost: whoever answers a request in our place must not keep us from knowing that it was sent.
+  ctx.on('agent/request', async (payload, next) => {
+    const config = await router.listener(payload, next)
+    gates.asks(payload.agent.session.id)
+    return config
+  }, { prepend: true })
   if (config.beforeNativeRetries) ctx.on('agent/request-error', recovery.certainListener, { prepend: true })
-  keepInnermost(ctx, 'agent/request-error', () => ctx.on('agent/request-error', recovery.listener))
+  keepInnermost(ctx, 'agent/request-error', recovery.listener as (...args: never[]) => unknown)
 
   registerProjection(ctx, projectionUnit(config))
   registerCommands(ctx, { config, clock, book, waits, settings, balances, router })

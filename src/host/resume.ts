@@ -12,7 +12,7 @@ import { foldSession, type SessionState } from '../reducers/session.ts'
 import type { Waiting } from '../reducers/waiting.ts'
 import type { Clock } from './clock.ts'
 import type { Gates } from './gates.ts'
-import { archivedSessions, liveSession, liveSessions, openSession, readLog, readStoredLog } from './harness.ts'
+import { archivedSessions, liveSession, liveSessions, openSession, readLog, readStoredLog, storedSessions } from './harness.ts'
 import type { Journal } from './journal-store.ts'
 import type { SessionBook } from './book.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -84,6 +84,9 @@ export class Resume {
     if (!config.resumeOnStart || this.lifetime.signal.aborted) return
     const archived = archivedSessions(this.parts.ctx)
     const queue = this.candidates()
+    let listed: ReturnType<typeof storedSessions> | undefined
+    // Once for all of them; each that needs it learns of its failure.
+    const stored = (): ReturnType<typeof storedSessions> => listed ??= storedSessions(this.parts.ctx)
     let found = 0
     let goOn = 0
     let failed = 0
@@ -92,7 +95,7 @@ export class Resume {
         if (this.lifetime.signal.aborted) return
         if (this.sleepers.has(waiting.session) || this.isAwake(waiting.session)) continue
         found += 1
-        const look = await this.decide(waiting, archived).catch(() => undefined)
+        const look = await this.decide(waiting, archived, stored).catch(() => undefined)
         // Unloaded meanwhile: whoever comes next looks for itself, and finds the index as it was.
         if (this.lifetime.signal.aborted) return
         if (look === undefined) failed += 1
@@ -175,10 +178,10 @@ export class Resume {
     this.sleepers.clear()
   }
 
-  private async decide(waiting: Waiting, archived: ReadonlySet<string>): Promise<Look | undefined> {
+  private async decide(waiting: Waiting, archived: ReadonlySet<string>, known: () => ReturnType<typeof storedSessions>): Promise<Look | undefined> {
     const { book, clock, config, ctx } = this.parts
     const live = liveSession(ctx, waiting.session)
-    const stored = live === undefined ? await readStoredLog(ctx, waiting.session) : undefined
+    const stored = live === undefined ? await readStoredLog(ctx, waiting.session, await known()) : undefined
     // A log that is gone was deleted; one that cannot be read now may be read after the next restart.
     if (stored === 'absent') return { decision: { kind: 'stay', why: 'recovered' }, pooled: [] }
     const state: SessionState | undefined = live === undefined ? stored && foldSession([stored.header, ...stored.events]) : book.of(live)

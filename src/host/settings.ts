@@ -8,6 +8,7 @@ import type { SessionState } from '../reducers/session.ts'
 import type { SessionBook } from './book.ts'
 import { liveSession } from './harness.ts'
 import { recordSetting } from './records.ts'
+import type { Warn } from './voice.ts'
 
 /** Parents looked at, at most: a chain longer than this is a damaged one. */
 const MAX_ANCESTORS = 64
@@ -19,13 +20,16 @@ export class SettingsWriter {
   private readonly ctx: Context
   private readonly config: Config
   private readonly book: SessionBook
+  private readonly warn: Warn
 
   /**
    * @param ctx - the plugin's context.
    * @param config - the deployment.
    * @param book - the folded sessions.
+   * @param warn - told of a setting that could not be recorded once its caller had gone on.
    */
-  constructor(ctx: Context, config: Config, book: SessionBook) {
+  constructor(ctx: Context, config: Config, book: SessionBook, warn: Warn) {
+    this.warn = warn
     this.ctx = ctx
     this.config = config
     this.book = book
@@ -47,7 +51,13 @@ export class SettingsWriter {
     } catch (error) {
       // Within a `session/event` listener nobody may append; right after it everybody may.
       if (!/reenter/.test(String(error))) throw error
-      queueMicrotask(write)
+      queueMicrotask(() => {
+        try {
+          write()
+        } catch (later) {
+          this.warn('setting', `a setting of another plugin could not be recorded: ${String(later)}`)
+        }
+      })
     }
   }
 

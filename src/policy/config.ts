@@ -88,16 +88,24 @@ function valueAt(config: unknown, path: readonly PropertyKey[]): unknown {
     typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[part] : undefined, config)
 }
 
-/** Where people keep credentials, though they should not: what stands there is never repeated. */
-const isPrivate = (path: readonly PropertyKey[]): boolean =>
-  path[0] === 'balances' && (path[2] === 'env' || path[2] === 'apiKeyEnv')
+/** The keys of a balance source where nobody puts a credential. People do in all others, in its command line for one. */
+const HARMLESS: ReadonlySet<PropertyKey | undefined> = new Set(['provider', 'preset', 'unit'])
+const NUMBERS: ReadonlySet<PropertyKey | undefined> = new Set(['minimumRemaining', 'refreshMs', 'timeoutMs'])
+/** What was meant to be a number, and is no credential: `5s`, `10_000`. */
+const MISTYPED = /^\d[\w.,]{0,7}$/
+/** Whether a value is never repeated. */
+const isPrivate = (value: unknown, path: readonly PropertyKey[]): boolean => {
+  if (path[0] !== 'balances' || HARMLESS.has(path[2])) return false
+  if (path[2] === 'env' || path[2] === 'apiKeyEnv') return true
+  return typeof value === 'string' && !(NUMBERS.has(path[2]) && MISTYPED.test(value))
+}
 
 const short = (text: string): string => text.length > 80 ? `${text.slice(0, 79)}…` : text
 
 /** A value as an error may show it: short, of a list or a map no content, and nothing that may be a credential. */
 function shown(value: unknown, path: readonly PropertyKey[]): string {
   if (value === undefined) return 'nothing'
-  if (isPrivate(path)) return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+  if (isPrivate(value, path)) return typeof value === 'object' ? 'an object' : `a ${typeof value}`
   if (Array.isArray(value)) return value.length === 0 ? '[]' : `a list of ${value.length}`
   if (typeof value === 'object' && value !== null) {
     const keys = Object.keys(value)

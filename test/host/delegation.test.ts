@@ -1,5 +1,6 @@
 import * as LlmRetry from '@deepseek-ai/dsh-llm-retry'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { keepInnermost } from '../../src/host/harness.ts'
 import { eventsOf, fakeTime, LlmError, pass, type Rig, rig, say, settle, spent, until, user } from '../support/rig.ts'
 
 let host: Rig
@@ -118,6 +119,30 @@ describe('the native retries stay first', () => {
     await pass(3_000)
     await until(() => shape(agent).includes('ours'), 'the wait')
     expect(shape(agent).slice(0, 2)).toEqual(['native', 'native'])
+  })
+
+  it('beside another plugin that keeps its listener innermost: the last that came is, and neither drives the other on', async () => {
+    let registered = 0
+    host = await rig({
+      script: () => spent(), ...quotaFirst,
+      before: async (ctx: any) => { ctx.on('internal/listener', (name: string) => { registered += name === 'agent/request-error' ? 1 : 0 }, { global: true }) },
+      after: async (ctx: any) => { await ctx.plugin({ name: 'sibling', apply: (inner: any) => { keepInnermost(inner, 'agent/request-error', (_payload: unknown, next: () => unknown) => next()) } }) },
+    })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await pass(3_000)
+    await until(() => retries(agent).length === 3, 'the wait')
+    expect(shape(agent)).toEqual(['native', 'native', 'ours'])
+    expect(registered).toBeLessThan(10)
+  })
+
+  it('and a plugin that goes right after somebody registered takes nothing down with it', async () => {
+    host = await rig({ script: () => spent() })
+    const sibling = await host.ctx.plugin({ name: 'sibling', apply: (inner: any) => { keepInnermost(inner, 'agent/request-error', (_payload: unknown, next: () => unknown) => next()) } })
+    // Whatever is thrown in a microtask nobody can catch, and vitest fails on it.
+    host.ctx.on('agent/request-error', (_payload: unknown, next: () => unknown) => next())
+    await sibling.dispose()
+    await settle()
   })
 
   it('but `mode: always`, which asks downstream first, gives way to the wait', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { replay } from '../../src/replay.ts'
-import { eventsOf, fakeTime, pass, type Rig, rig, say, SessionId, settle, spent, until, user } from '../support/rig.ts'
+import { eventsOf, fakeTime, pass, passUntil, type Rig, rig, say, SessionId, settle, spent, until, user } from '../support/rig.ts'
 
 const HOUR = 3_600_000
 let root: string
@@ -65,6 +65,28 @@ describe('a log that holds our records', () => {
     await again.whenIdle()
     await settle()
     expect(second.announced.map(({ name, payload }) => `${name} ${payload.reason}`)).toEqual(['left recovered'])
+  })
+
+  it('is looked for among all stored sessions once, however many waited', async () => {
+    const first = await open({ script: () => spent() })
+    for (const id of ['s1', 's2', 's3', 's4', 's5']) {
+      const agent = await first.start(id)
+      agent.followup(user('work'))
+      await waiting(agent)
+      await first.ctx.sessions.flush(agent.session)
+    }
+    await until(() => ['s1', 's2', 's3', 's4', 's5'].every(id => stored().includes(`"${id}"`)), 'the index')
+    await hosts.pop()!.dispose()
+    let listed = 0
+    const second = await open({
+      script: () => spent(), config: { resumeDelaySeconds: 0 },
+      before: async (ctx: any) => {
+        const list = ctx.sessionPersistence.list.bind(ctx.sessionPersistence)
+        vi.spyOn(ctx.sessionPersistence, 'list').mockImplementation((...given: unknown[]) => { listed += 1; return list(...given) })
+      },
+    })
+    await passUntil(() => second.warnings.some(line => line.includes('5 of 5 sessions')), 'the look', 1_000)
+    expect(listed).toBe(1)
   })
 
   it('tells a replay what the live plugin saw', async () => {

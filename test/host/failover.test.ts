@@ -72,6 +72,22 @@ describe('a request that is refused for a spent allowance', () => {
     expect(marked('a')).toBeUndefined()
   })
 
+  it('is answered, where another plugin says in our place where requests go', async () => {
+    const elsewhere = { provider: 'a', model: 'm' }
+    host = await open({ pools: { medium: { routes: [A] } } }, { before: async (ctx: any) => { ctx.on('agent/request', async () => elsewhere) } })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await until(() => retries(agent).length === 1, 'the wait')
+    expect(marked('a')).toBeDefined()
+    out.clear()
+    await ask(await host.start('fresh'))
+    expect(marked('a')).toBeUndefined()
+    // The answer tells the one who waits, too.
+    await pass(10_000)
+    await agent.whenIdle()
+    expect(outcomes(agent)).toEqual(['completed'])
+  })
+
   it('marks for no longer than the provider\'s own reset', async () => {
     host = await rig({ script: request => request.provider === 'a' ? spent(`Usage limit reached. Resets at ${new Date(Date.now() + 60_000).toISOString()}`) : say('hi'), config: { pools }, providers: PROVIDERS })
     const agent = await host.start()

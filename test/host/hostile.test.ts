@@ -4,7 +4,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { timelineText } from '../../src/projections/timeline.ts'
+import { timeline, timelineText } from '../../src/projections/timeline.ts'
 import { replay } from '../../src/replay.ts'
 import { eventsOf, fakeTime, LlmError, pass, type Rig, rig, say, SessionId, until, user } from '../support/rig.ts'
 
@@ -69,7 +69,7 @@ describe('a refusal of a megabyte', () => {
     for (const { data } of waits) expect(JSON.stringify(data).length).toBeLessThan(20_000)
     expect(journal().length).toBeLessThan(50_000)
     expect(() => JSON.parse(journal())).not.toThrow()
-    expect(timelineText(replay([agent.session.header, ...agent.session.events]).moments as never)).not.toMatch(ACTS)
+    expect(timelineText(timeline(replay([agent.session.header, ...agent.session.events])))).not.toMatch(ACTS)
   })
 
   it('loads again, in a host with the plugin and in one without', async () => {
@@ -118,11 +118,13 @@ describe('a script that prints anything', () => {
     await writeFile(script, source)
     const host = await open({ subprocess: true, config: { pools: { p: { routes: [{ provider: 'a', model: 'm' }] } }, balances: [{ provider: 'a', script: [process.execPath, script], timeoutMs: 10_000 }] } })
     const agent = await host.start()
-    const text = shown(await host.command(agent, '/quota-routes refresh'))
+    const text = shown(await host.command(agent, '/quota-routes'))
     for (const line of [text, ...host.warnings]) {
       expect(line).not.toMatch(ACTS)
       expect(line.length).toBeLessThan(1_500)
     }
+    const { reading, missing } = host.ctx.llmQuotaRetry.report().pools[0].routes[0]
+    expect(reading ?? missing, 'the script ran').toBeDefined()
     expect(({} as any).remaining).toBeUndefined()
   })
 })

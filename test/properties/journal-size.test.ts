@@ -258,6 +258,15 @@ describe('storage that a later version or a damaged file wrote to', () => {
   })
 })
 
+describe('storage whose write hangs', () => {
+  it('has the journal kept as small as without storage', async () => {
+    const { journal, medium } = await attached()
+    medium.put = () => new Promise(() => {})
+    for (let round = 0; round < 20_000; round += 1) journal.append(waiting(`s${round % 5}`, NOON + round), released(`s${round % 5}`, NOON + round), moved(`s${round % 5}`, NOON + round))
+    expect(journal.moves().length).toBeLessThan(6_000)
+  })
+})
+
 describe('storage that opens late, or again', () => {
   it('is given what came before it, behind what it held', async () => {
     const medium = new Medium()
