@@ -9,7 +9,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { foldInbox } from '../src/reducers/inbox.ts'
 import { foldSession } from '../src/reducers/session.ts'
-import type { ConfigInput } from '../src/policy/config.ts'
+import { type ConfigInput, parseConfig } from '../src/policy/config.ts'
 import { heldWait } from '../src/policy/resume.ts'
 import { retrySnapshot } from '../src/projections/snapshot.ts'
 import { seeded } from './sim/random.ts'
@@ -213,7 +213,7 @@ function judge({ disk, host, unindexed }: Soak): Judged {
     const { session, status } = host.open(id)
     const replayed = foldSession([session.header, ...session.events])
     const live = host.service().stateOf(session as never)
-    if (JSON.stringify(live) !== JSON.stringify(retrySnapshot(replayed))) found.different += 1
+    if (JSON.stringify(live) !== JSON.stringify(retrySnapshot(replayed, parseConfig(CONFIG)))) found.different += 1
     const { pending } = foldInbox(events)
     if (status === 'running' || replayed.entries.open?.cutOff != null || pending['next-turn'].length + pending['next-step'].length > 0) found[unindexed.has(id) ? 'unindexed' : 'stuck'] += 1
     const entered = events.filter(({ type }) => type === 'user/message').map(({ data }) => data.id)

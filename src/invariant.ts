@@ -167,10 +167,12 @@ function differing(a: object, b: object): string {
 function checkService(service: QuotaRetryService, session: Session, state: SessionState, what: string, fail: InvariantFailure): void {
   const pools = Object.fromEntries(service.report().pools.map(({ pool, routes }) => [pool, { routes: [...routes] as RouteConfig[] }]))
   const facts = service.facts(session)
-  const folded = quotaRetryFacts(state, { defaultEnabled: facts.defaultEnabled, pools })
+  // The deployment is the service's to know; that it stays the same one is not looked at.
+  const config = { defaultEnabled: facts.defaultEnabled, pools, resumeOnStart: facts.wait?.pending === false && facts.wait.nextAttemptAt !== null }
+  const folded = quotaRetryFacts(state, config)
   if (!isEqual(facts, folded)) fail(`the service and ${what} disagree on session ${session.id}: ${differing(facts, folded)}`)
   const snapshot = service.stateOf(session) ?? {}
-  const expected = retrySnapshot(state) ?? {}
+  const expected = retrySnapshot(state, config) ?? {}
   if (!isEqual(snapshot, expected)) fail(`the service and ${what} disagree on the entry of session ${session.id}: ${differing(snapshot, expected)}`)
 }
 

@@ -18,8 +18,11 @@ function retryGroups(facts: QuotaRetryFacts, t: Translate): MenuGroup[] {
     entry('on', t('retry.on.hint')), entry('off', t('retry.off.hint')), entry('default', t('retry.default.hint', { value: t(defaultEnabled ? 'on' : 'off') })),
   ]
   const settings: MenuGroup = { title: t('retry.menu'), rows }
-  if (wait?.pending !== true) return [settings]
-  return [{ rows: [{ id: 'now', label: t('retry.now') }, { id: 'stop', label: t('retry.stop'), hint: t('retry.stop.hint') }] }, settings]
+  if (wait === null || wait.nextAttemptAt === null) return [settings]
+  const now = { id: 'now', label: t('retry.now') }
+  // A run that the end of the host cut off has no turn that could be stopped; switched off it stays.
+  const actions = wait.pending ? [now, { id: 'stop', label: t('retry.stop'), hint: t('retry.stop.hint') }] : [now]
+  return [{ rows: actions }, settings]
 }
 
 /** The switch of a session; while the session waits for its allowance, the wait. */
@@ -30,7 +33,7 @@ export function RetryChip({ useProjection, useSession, submit, cancel, viewer, t
   const { wait } = facts
   const value = t(facts.enabled ? 'on' : 'off')
   const setting = t('retry.chip', { value })
-  const next = wait?.pending === true && wait.nextAttemptAt !== null ? viewer.time(wait.nextAttemptAt) : undefined
+  const next = wait !== null && wait.nextAttemptAt !== null ? viewer.time(wait.nextAttemptAt) : undefined
   const wide = viewer.time(widestTime())
   const select = async (id: string): Promise<string | null> => {
     if (id === 'stop') {
@@ -43,7 +46,7 @@ export function RetryChip({ useProjection, useSession, submit, cancel, viewer, t
   return (
     <Chip
       kind="retry"
-      glyph={wait === null ? <RetryGlyph /> : <span className="lqr-dot" data-state={wait.pending ? 'waiting' : 'open'} aria-hidden="true" />}
+      glyph={wait === null ? <RetryGlyph /> : <span className="lqr-dot" data-state={next === undefined ? 'open' : 'waiting'} aria-hidden="true" />}
       label={next === undefined ? setting : t('wait.next', { time: next })}
       short={next ?? value}
       reserve={[...['off', 'on'].map(id => t('retry.chip', { value: t(id) })), t('wait.next', { time: wide })]}

@@ -35,7 +35,7 @@ function Row({ wait, nameOf, call, viewer, t }: WaitingProps & { readonly wait: 
       </div>
       <div className="lqr-buttons">
         <button type="button" className="lqr-button" aria-label={t('waiting.nowOf', { session: name })} onClick={run('retry')}>{t('retry.now')}</button>
-        {wait.open && <button type="button" className="lqr-button" aria-label={t('waiting.stopOf', { session: name })} onClick={run('stop')}>{t('retry.stop')}</button>}
+        <button type="button" className="lqr-button" aria-label={t('waiting.stopOf', { session: name })} onClick={run('stop')}>{t('retry.stop')}</button>
       </div>
     </li>
   )

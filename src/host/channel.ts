@@ -11,10 +11,11 @@ import type { Balances } from './balances.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
 import { configFiles } from './config-files.ts'
-import { agentOf, liveSession } from './harness.ts'
+import { liveSession } from './harness.ts'
 import type { Journal } from './journal-store.ts'
 import type { Resume } from './resume.ts'
 import type { Router } from './router.ts'
+import { stopWaiting } from './stop.ts'
 import type { FailoverEvent } from './types.ts'
 import type { Waits } from './waits.ts'
 
@@ -45,7 +46,7 @@ export interface ChannelParts {
   readonly clock: Clock
   readonly book: SessionBook
   readonly waits: Pick<Waits, 'end' | 'sessions'>
-  readonly resume: Pick<Resume, 'asleep'>
+  readonly resume: Pick<Resume, 'asleep' | 'stop'>
   readonly balances: Balances
   readonly router: Router
   readonly journal: Journal
@@ -113,14 +114,9 @@ class Channel {
     }
   }
 
-  /** Only of sessions that wait: this is no way to cancel whatever runs. */
   private end(how: 'retry' | 'stop', id: string): boolean {
-    const { waits } = this.parts
-    if (how === 'retry') return waits.end(id, { kind: 'go', cause: 'asked' })
-    const open = waits.sessions.includes(id) && !this.sleepers.has(id) ? liveSession(this.ctx, id) : undefined
-    const agent = open === undefined ? undefined : agentOf(this.ctx, open)
-    agent?.cancel({ kind: 'user' }, { keepInbox: true })
-    return agent !== undefined
+    const { resume, waits } = this.parts
+    return how === 'retry' ? waits.end(id, { kind: 'go', cause: 'asked' }) : stopWaiting(this.ctx, waits, resume, id)
   }
 
   private async watch(known: string | null, request: AbortSignal): Promise<{ revision: string; page?: QuotaPage }> {
@@ -158,8 +154,8 @@ class Channel {
   }
 
   private waiting(): WaitingSession[] {
-    const { book, config, waits } = this.parts
-    const { sleepers } = this
+    const { book, config, resume, waits } = this.parts
+    const sleepers = new Map(resume.asleep.map(waiting => [waiting.session, waiting]))
     return waits.sessions.flatMap((id): WaitingSession[] => {
       const sleeper = sleepers.get(id)
       if (sleeper !== undefined) return [asleep(sleeper)]
@@ -169,10 +165,6 @@ class Channel {
       const { attempts, model, nextAttemptAt, provider, reason, since } = wait
       return [{ session: id, open: true, provider, model, since, nextAttemptAt, attempts, reason }]
     })
-  }
-
-  private get sleepers(): ReadonlyMap<string, Waiting> {
-    return new Map(this.parts.resume.asleep.map(waiting => [waiting.session, waiting]))
   }
 
   /** Failovers stand in the sessions' logs, and those of this run are kept here; moves before a request are in the journal. */

@@ -142,6 +142,20 @@ export function archivedSessions(ctx: Context): ReadonlySet<string> {
   }
 }
 
+/**
+ * Be told whenever the person puts sessions away, or takes them back.
+ *
+ * @param ctx - the plugin's context.
+ * @param told - given the ids of all that are put away.
+ */
+export function onArchived(ctx: Context, told: (ids: ReadonlySet<string>) => void): void {
+  ctx.on('domain/changed' as never, ((change: { domain?: unknown; value?: { archivedSessionIds?: unknown } } | undefined) => {
+    // The registry itself learns of it a moment later.
+    const ids = change?.domain === 'workspace' ? change.value?.archivedSessionIds : undefined
+    if (Array.isArray(ids)) told(new Set(ids.map(String)))
+  }) as never)
+}
+
 /** From 0.1.2 on a stored session is opened by the controller, before by the API proxy; both compose it as a click does. */
 interface SessionOpeners {
   readonly sessionController?: { resolveAgent?(id: string): Promise<unknown> }

@@ -16,7 +16,7 @@ import { openChannel } from './channel.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { registerCommands } from './commands.ts'
 import { Gates } from './gates.ts'
-import { isStreamed, keepInnermost, registerProjection } from './harness.ts'
+import { isStreamed, keepInnermost, onArchived, registerProjection } from './harness.ts'
 import { attachStorage, Journal } from './journal-store.ts'
 import { Recovery } from './recovery.ts'
 import { Resume } from './resume.ts'
@@ -24,6 +24,7 @@ import { Router } from './router.ts'
 import { Scheduler } from './scheduler.ts'
 import { createService } from './service.ts'
 import { SettingsWriter } from './settings.ts'
+import { stopWaiting } from './stop.ts'
 import { createVoice, type Sink, type Voice, type Warn } from './voice.ts'
 import { Watch } from './watch.ts'
 
@@ -197,6 +198,9 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
     queueMicrotask(() => { gates.waits.restate(agent.session.id) })
   }))
   // Outermost: whoever answers a request in our place must not keep us from knowing that it was sent.
+  onArchived(ctx, guarded(warn, 'reading the archive', (ids) => {
+    for (const id of waits.sessions) if (ids.has(id)) stopWaiting(ctx, waits, resume, id)
+  }))
   ctx.on('agent/request', async (payload, next) => {
     const config = await router.listener(payload, next)
     gates.asks(payload.agent.session.id)

@@ -150,6 +150,19 @@ export class Resume {
   }
 
   /**
+   * The person does not want a session to be taken up, which nobody has opened: it waits no more.
+   *
+   * @param id - the session's id.
+   * @returns whether it waited.
+   */
+  stop(id: string): boolean {
+    if (!this.sleepers.has(id)) return false
+    this.awake(id)
+    this.parts.journal.append({ type: 'sessionReleased', session: id, at: this.parts.clock.now() })
+    return true
+  }
+
+  /**
    * A session was opened, by us or by a click: what the end of the host dropped from its queue is put back at once, or
    * the person's next message would go out without those before it.
    *
@@ -205,7 +218,8 @@ export class Resume {
       // The session is closed, so its new time stands in the index alone until it is opened.
       rearm: (next) => { journal.append({ type: 'sessionWaiting', ...sleeper.waiting, at: clock.now(), nextAttemptAt: next }) },
     }).then(async (wake) => {
-      if (wake.kind === 'go' && this.sleepers.delete(id)) await this.wake(sleeper)
+      const held = this.sleepers.delete(id)
+      if (held && wake.kind === 'go') await this.wake(sleeper)
     }).catch((error: unknown) => {
       gates.giveUp(id)
       voice.warn('resume', `a session that waited could not be taken up and is tried again: ${String(error)}`)

@@ -29,7 +29,7 @@ export interface ServiceParts {
 export function createService({ config, book, waits, settings, balances, router }: ServiceParts): QuotaRetryService {
   return Object.freeze<QuotaRetryService>({
     isRetrying: session => book.of(session).entries.open !== null,
-    stateOf: session => retrySnapshot(book.of(session)),
+    stateOf: session => retrySnapshot(book.of(session), config),
     facts: session => quotaRetryFacts(book.of(session), config),
     setEnabled(session, enabled) {
       settings.set(session, { setting: 'retry', value: enabled === null ? 'default' : enabled ? 'on' : 'off', inherited: false })

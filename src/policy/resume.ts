@@ -18,6 +18,19 @@ export function heldWait({ entries: { open, closed }, step }: SessionState): Pic
   return { nextAttemptAt: open.cutOff ?? open.wait?.nextAttemptAt ?? open.enteredAt, provider: open.provider, turn: open.heldBy, closed }
 }
 
+/**
+ * When a run that the end of its host cut off goes on by itself.
+ *
+ * @param state - the folded session.
+ * @param config - the deployment.
+ * @returns epoch ms, which may have passed; `undefined` where nothing was cut off, or nobody takes it up: a delegated
+ *   session lives and ends with its parent's turn.
+ */
+export function goesOnAt({ entries: { open }, lineage, settings }: SessionState, config: Pick<Config, 'defaultEnabled' | 'resumeOnStart'>): number | undefined {
+  const takenUp = config.resumeOnStart && lineage.parent === null && resolveSwitch(settings, config).enabled
+  return takenUp ? open?.cutOff ?? undefined : undefined
+}
+
 /** What the index of waiting sessions has to learn. */
 export type IndexChange =
   | { readonly type: 'waiting'; readonly held: NonNullable<ReturnType<typeof heldWait>> }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { cutText } from '../events/failure.ts'
 import type { Config } from '../policy/config.ts'
+import { goesOnAt } from '../policy/resume.ts'
 import { resolvePool, resolveSwitch } from '../policy/settings.ts'
 import type { Entry } from '../reducers/entries.ts'
 import type { SessionState } from '../reducers/session.ts'
@@ -11,9 +12,9 @@ const MAX_REASON = 500
 const LiveWait = z.object({
   /** Epoch ms since which the session waits, in this turn. */
   since: z.number(),
-  /** Epoch ms of the next attempt; `null` while an attempt runs or nothing is armed. */
+  /** Epoch ms of the next attempt; `null` while an attempt runs or none is planned. */
   nextAttemptAt: z.number().nullable(),
-  /** Whether a wait is armed right now. */
+  /** Whether a wait is armed right now. One that was cut off by the end of the host is not, until the run goes on at its time. */
   pending: z.boolean(),
   /** Waits planned since the session ran out of allowance. */
   attempts: z.number(),
@@ -53,10 +54,10 @@ export type QuotaRetryFacts = z.infer<typeof QuotaRetryFacts>
 /** What a session waits for. */
 export type LiveWait = z.infer<typeof LiveWait>
 
-function liveWait(entry: Entry): LiveWait {
+function liveWait(entry: Entry, goesOn: number | undefined): LiveWait {
   return {
     since: entry.since,
-    nextAttemptAt: entry.wait?.nextAttemptAt ?? null,
+    nextAttemptAt: entry.wait?.nextAttemptAt ?? goesOn ?? null,
     pending: entry.wait !== null,
     attempts: entry.attempts,
     provider: entry.provider,
@@ -72,7 +73,7 @@ function liveWait(entry: Entry): LiveWait {
  * @param config - the deployment.
  * @returns the value of the `quotaRetry` projection; plain JSON.
  */
-export function quotaRetryFacts(state: SessionState, config: Pick<Config, 'defaultEnabled' | 'pools'>): QuotaRetryFacts {
+export function quotaRetryFacts(state: SessionState, config: Pick<Config, 'defaultEnabled' | 'pools' | 'resumeOnStart'>): QuotaRetryFacts {
   const effective = resolveSwitch(state.settings, config)
   const pool = resolvePool(state.settings, state.step.route, config)
   const { open } = state.entries
@@ -85,7 +86,7 @@ export function quotaRetryFacts(state: SessionState, config: Pick<Config, 'defau
     pool: pool.pool,
     poolSource: pool.source,
     pools: Object.keys(config.pools),
-    wait: open === null ? null : liveWait(open),
+    wait: open === null ? null : liveWait(open, goesOnAt(state, config)),
     lastMove: move === null ? null : { from: move.from, to: move.to, pool: move.pool, at: move.at, turn: move.turn },
   }
 }

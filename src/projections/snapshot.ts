@@ -1,3 +1,5 @@
+import type { Config } from '../policy/config.ts'
+import { goesOnAt } from '../policy/resume.ts'
 import type { Entry } from '../reducers/entries.ts'
 import type { SessionState } from '../reducers/session.ts'
 
@@ -11,7 +13,7 @@ export interface RetrySnapshot {
   readonly enteredAt: number
   /** Epoch ms since which the session waits in this turn. */
   readonly since: number
-  /** Epoch ms of the armed attempt; absent while none is armed. */
+  /** Epoch ms of the next attempt, also of a run that was cut off by the end of the host; absent while none is planned. */
   readonly nextAttemptAt?: number
   /** Where the last refused request stood. */
   readonly provider: string
@@ -26,17 +28,19 @@ export interface RetrySnapshot {
  * The open entry of a session, for other plugins.
  *
  * @param state - the folded session.
+ * @param config - the deployment.
  * @returns a frozen snapshot, or `undefined` while the session has allowance.
  */
-export function retrySnapshot(state: SessionState): RetrySnapshot | undefined {
+export function retrySnapshot(state: SessionState, config: Pick<Config, 'defaultEnabled' | 'resumeOnStart'>): RetrySnapshot | undefined {
   const entry: Entry | null = state.entries.open
   if (entry === null) return undefined
+  const nextAttemptAt = entry.wait?.nextAttemptAt ?? goesOnAt(state, config)
   return Object.freeze({
     pending: entry.wait !== null,
     attempts: entry.attempts,
     enteredAt: entry.enteredAt,
     since: entry.since,
-    ...entry.wait === null ? {} : { nextAttemptAt: entry.wait.nextAttemptAt },
+    ...nextAttemptAt === undefined ? {} : { nextAttemptAt },
     provider: entry.provider,
     model: entry.model,
     turn: entry.turn,

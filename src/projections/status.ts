@@ -1,6 +1,9 @@
 import { routeName } from '../events/route.ts'
+import { RETRY_COMMAND } from '../events/settings.ts'
 import type { Config } from '../policy/config.ts'
+import { goesOnAt } from '../policy/resume.ts'
 import { resolvePool, resolveSwitch } from '../policy/settings.ts'
+import type { Entry } from '../reducers/entries.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { clockText, durationText, oneLine } from './text.ts'
 
@@ -11,20 +14,25 @@ const SOURCES: Readonly<Record<string, string>> = {
   off: 'set in this session',
 }
 
-function waitLines(state: SessionState, now: number): string[] {
+/** What comes next, and what the person can do about it. */
+function nextLine(state: SessionState, { wait }: Entry, config: Config, now: number): string {
+  const check = (at: number): string => `Next check ${clockText(at)}, in ${durationText(at - now)}`
+  if (wait !== null) return `${check(wait.nextAttemptAt)}. /${RETRY_COMMAND} now asks at once; cancel stops waiting.`
+  const goesOn = goesOnAt(state, config)
+  if (goesOn !== undefined) return `${check(goesOn)}: the host ended while this session waited, and it goes on by itself. /${RETRY_COMMAND} now has it go on at once, /${RETRY_COMMAND} off has it stay.`
+  return state.step.turn === null
+    ? 'No check is planned: the turn ended. The next message tries again.'
+    : 'No check is planned: a request is on its way.'
+}
+
+function waitLines(state: SessionState, config: Config, now: number): string[] {
   const entry = state.entries.open
   if (entry === null) return ['This session is not out of allowance.']
   const name = oneLine(entry.model === null ? entry.provider : routeName({ provider: entry.provider, model: entry.model }), 120)
-  const idle = state.step.turn === null
-    ? 'No check is planned: the turn ended. The next message tries again.'
-    : 'No check is planned: a request is on its way.'
-  const next = entry.wait === null
-    ? idle
-    : `Next check ${clockText(entry.wait.nextAttemptAt)}, in ${durationText(entry.wait.nextAttemptAt - now)}. /quota-retry now asks at once; cancel stops waiting.`
   return [
     `Out of allowance on ${name} since ${clockText(entry.enteredAt)}, ${entry.attempts} ${entry.attempts === 1 ? 'wait' : 'waits'} so far.`,
     `The provider said: ${oneLine(entry.failure.message, 300)}`,
-    next,
+    nextLine(state, entry, config, now),
   ]
 }
 
@@ -37,7 +45,7 @@ function waitLines(state: SessionState, now: number): string[] {
  */
 export function retryStatusText(state: SessionState, config: Config, now: number): string {
   const { enabled, source } = resolveSwitch(state.settings, config)
-  return [`Quota retry is ${enabled ? 'on' : 'off'} (${SOURCES[source] ?? source}).`, ...waitLines(state, now)].join('\n')
+  return [`Quota retry is ${enabled ? 'on' : 'off'} (${SOURCES[source] ?? source}).`, ...waitLines(state, config, now)].join('\n')
 }
 
 /**

@@ -40,7 +40,7 @@ function parseState(value: unknown): SessionState {
  * @param config - the deployment; settings are shown as they hold under it.
  * @returns the unit; `view` never throws and never answers `undefined`, which would break the session's whole page.
  */
-export function projectionUnit(config: Pick<Config, 'defaultEnabled' | 'pools'>): ProjectionUnit {
+export function projectionUnit(config: Pick<Config, 'defaultEnabled' | 'pools' | 'resumeOnStart'>): ProjectionUnit {
   const view = (state: SessionState): QuotaRetryFacts => {
     try {
       return quotaRetryFacts(state, config)

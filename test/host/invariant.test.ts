@@ -8,6 +8,7 @@ import { eventsOf, fakeTime, pass, type Rig, rig, say, settle, spent, until, use
 const HOUR = 3_600_000
 const A = { provider: 'a', model: 'm' }
 const B = { provider: 'b', model: 'n' }
+const DEPLOYMENT = { defaultEnabled: true, pools: {}, resumeOnStart: true } as const
 const FAILURE = { code: 'QUOTA', message: 'Insufficient Balance' }
 
 let host: Rig
@@ -114,7 +115,7 @@ describe('what the plugin says', () => {
 
   it('of a session may not differ from a fold of its log', async () => {
     // A service that missed what happened since it started.
-    const late = { facts: () => quotaRetryFacts(initialState, { defaultEnabled: true, pools: {} }), stateOf: () => undefined, report: () => ({ pools: [] }) }
+    const late = { facts: () => quotaRetryFacts(initialState, DEPLOYMENT), stateOf: () => undefined, report: () => ({ pools: [] }) }
     const session = await refused({}, { plugin: false, after: (ctx: any) => ctx.provide('llmQuotaRetry', late) })
     session.append('llm/retry', planned())
     expect(objection(() => session.append('llm/retry-started', { retryId: 'r1', retry: 1, turn: 1, step: 1 })))
@@ -122,8 +123,8 @@ describe('what the plugin says', () => {
   })
 
   it('counts the attempts of an entry as its records do', async () => {
-    const facts = ({ events }: any) => quotaRetryFacts(foldSession(events), { defaultEnabled: true, pools: {} })
-    const miscounting = { facts, stateOf: ({ events }: any) => events.at(-1)?.type !== 'llm/retry' ? undefined : { ...retrySnapshot(foldSession(events)), attempts: 5 }, report: () => ({ pools: [] }) }
+    const facts = ({ events }: any) => quotaRetryFacts(foldSession(events), DEPLOYMENT)
+    const miscounting = { facts, stateOf: ({ events }: any) => events.at(-1)?.type !== 'llm/retry' ? undefined : { ...retrySnapshot(foldSession(events), DEPLOYMENT), attempts: 5 }, report: () => ({ pools: [] }) }
     const session = await refused({}, { plugin: false, after: (ctx: any) => ctx.provide('llmQuotaRetry', miscounting) })
     session.append('llm/retry', planned())
     expect(objection(() => session.append('llm/retry-started', { retryId: 'r1', retry: 1, turn: 1, step: 1 })))

@@ -125,6 +125,49 @@ describe('a host that ends while a session waits', { timeout: 60_000 }, () => {
     expect(messages(events).filter(text => text === 'work')).toHaveLength(1)
   })
 
+  it('says when a run goes on that nobody has opened yet, has it go on now, and lets it stay', async () => {
+    const found = await world(refusals.insufficientBalance, { longTermDelayMs: 600_000 })
+    const first = await waiting(found)
+    const second = await waiting(found)
+    const third = await waiting(found)
+    found.provider.setAnswer({ kind: 'answer', text: 'back again' })
+    await found.restart('kill')
+    const channel = (endpoint: string, payload: object): Promise<any> => found.api.channel('/llm-quota-retry', endpoint, payload)
+    const listed = async (): Promise<any[]> => (await channel('watch', { known: null })).page.waiting
+    while ((await listed()).length < 3) await new Promise(resolve => setTimeout(resolve, 50))
+    // Opened by a click, as the page does.
+    const status = await found.api.executeCommand(first, '/quota-retry status')
+    expect(status?.result.text).toMatch(/Next check .*: the host ended while this session waited, and it goes on by itself\./)
+    expect((await found.api.projections(first)).values['quotaRetry'].wait).toMatchObject({ pending: false, nextAttemptAt: expect.any(Number) })
+    expect(await channel('stop', { session: second })).toEqual({ done: true })
+    expect((await listed()).map(({ session }) => session).sort()).toEqual([first, third].sort())
+    await found.api.call('workspace.archiveSession', { sessionId: third })
+    expect((await listed()).map(({ session }) => session)).toEqual([first])
+    const asked = found.provider.agentRequests().length
+    expect((await found.api.executeCommand(first, '/quota-retry now'))?.result.kind).toBe('success')
+    await found.api.event(first, ends)
+    expect(messages(await found.api.events(first)).filter(text => text === CONTINUATION)).toHaveLength(1)
+    expect(found.provider.agentRequests()).toHaveLength(asked + 1)
+    await found.restart('kill')
+    expect(await listed()).toEqual([])
+    expect(messages(await found.api.events(second))).not.toContain(CONTINUATION)
+  })
+
+  it('ends the wait of a session that is put away at once, and sends nothing later', async () => {
+    const found = await world(refusals.insufficientBalance, { longTermDelayMs: 1_500 })
+    const session = await waiting(found)
+    await found.api.call('workspace.archiveSession', { sessionId: session })
+    const end = await found.api.event(session, event => event.type === 'turn/end')
+    expect(end.data.reason.kind).toBe('aborted')
+    const asked = found.provider.agentRequests().length
+    // Another one that waits on the route asks twice meanwhile, and only it does.
+    const other = await found.api.createSession()
+    await found.api.prompt(other, 'the other')
+    await found.api.event(other, event => event.type === 'llm/retry' && event.data.retry === 2)
+    expect(agentTexts(found.provider).slice(asked).length).toBeGreaterThan(1)
+    expect(agentTexts(found.provider).slice(asked).filter(text => !text.includes('the other'))).toEqual([])
+  })
+
   it('leaves a session alone that the person cancelled', async () => {
     const found = await world(refusals.insufficientBalance, { longTermDelayMs: 1_000 })
     const session = await waiting(found)

@@ -3,7 +3,8 @@ import { retrySnapshot } from '../../src/projections/snapshot.ts'
 import { foldSession } from '../../src/reducers/session.ts'
 import { HOUR, log, type Log, MINUTE, NOON, waitingLog } from '../support/build.ts'
 
-const snapshot = (given: Log) => retrySnapshot(foldSession(given.rows))
+const CONFIG = { defaultEnabled: true, resumeOnStart: true }
+const snapshot = (given: Log, config = CONFIG) => retrySnapshot(foldSession(given.rows), config)
 
 describe('the snapshot of the service', () => {
   it('is none while the session has allowance', () => {
@@ -20,6 +21,14 @@ describe('the snapshot of the service', () => {
   it('names no next attempt when none is armed', () => {
     expect(snapshot(waitingLog().after(MINUTE).cancels())).not.toHaveProperty('nextAttemptAt')
     expect(snapshot(waitingLog().after(MINUTE).cancels())).toMatchObject({ pending: false, enteredAt: NOON })
+  })
+
+  it('names the attempt of a run that the end of its host cut off, where somebody takes it up', () => {
+    const cut = waitingLog().after(MINUTE).crashes()
+    expect(snapshot(cut)).toMatchObject({ pending: false, nextAttemptAt: NOON + HOUR })
+    expect(snapshot(cut, { ...CONFIG, resumeOnStart: false })).not.toHaveProperty('nextAttemptAt')
+    expect(snapshot(cut, { ...CONFIG, defaultEnabled: false })).not.toHaveProperty('nextAttemptAt')
+    expect(snapshot(log().head({ parentSession: 'p' }).turn().step().asks().refused().waits(HOUR).after(MINUTE).crashes())).not.toHaveProperty('nextAttemptAt')
   })
 
   it('is frozen, and stays what it was', () => {

@@ -32,6 +32,12 @@ describe('/quota-retry status', () => {
     expect(retry(waitingLog().cancels()).at(-1)).toBe('No check is planned: the turn ended. The next message tries again.')
   })
 
+  it('says of a run that the end of its host cut off when it goes on, and how to have it otherwise', () => {
+    const cut = waitingLog().after(MINUTE).crashes()
+    expect(retry(cut, NOON + 15 * MINUTE).at(-1)).toBe(`Next check ${clockText(NOON + HOUR)}, in 45 min: the host ended while this session waited, and it goes on by itself. /quota-retry now has it go on at once, /quota-retry off has it stay.`)
+    expect(retry(cut.command('/quota-retry off')).at(-1)).toBe('This session is not out of allowance.')
+  })
+
   it('lets no provider rewrite the terminal', () => {
     expect(retry(log().turn().asks().refused().waits(HOUR, { failure: { code: 'QUOTA', message: 'a\u001b[2J\n\u009b\r\u2028b' } }))[2]).toBe('The provider said: a [2J b')
   })

@@ -76,7 +76,7 @@ describe('whatever a log holds', () => {
     fc.assert(fc.property(fc.array(event, { maxLength: 12 }), (events) => {
       const history = replay([...log().head().turn().asks().refused().waits().rows, ...events], events)
       QuotaRetryFacts.parse(JSON.parse(JSON.stringify(quotaRetryFacts(history.state, config))))
-      retrySnapshot(history.state)
+      retrySnapshot(history.state, config)
       expect(retryStatusText(history.state, config, NOON)).not.toMatch(/undefined|NaN/)
       expect(timelineText(timeline(history), 'UTC').split('\n')).toHaveLength(timeline(history).length || 1)
     }), { numRuns: 150 })
