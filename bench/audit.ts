@@ -10,8 +10,8 @@ import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeFi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
-import { constants, zstdCompressSync } from 'node:zlib'
+import { parseArgs, promisify } from 'node:util'
+import { constants, zstdCompress } from 'node:zlib'
 
 /** Read leniently: the arguments may be those of `bench.ts`, which names benches. */
 const { values } = parseArgs({
@@ -107,28 +107,32 @@ function turnRows(turn: number): string[] {
   return rows
 }
 
+/** Rows of one append: the host writes five times a second, while an answer streams at some fifty rows a second. */
+const APPEND = 10
+/** The host's own way: such a frame does not say how much it holds. */
+const pack = (bytes: Buffer): Promise<Buffer> => promisify(zstdCompress)(bytes, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
+
 /** Writes the same log plain and as one frame for each durable append of the host. */
-function generate(plain: string, zstd: string): { lines: number; chunks: number } {
+async function generate(plain: string, zstd: string): Promise<{ lines: number; chunks: number }> {
   const files = [openSync(plain, 'w'), openSync(zstd, 'w')] as const
   let size = 0
   let lines = 0
   let chunks = 0
-  const append = (text: string): void => {
-    const bytes = Buffer.from(text)
-    size += bytes.length
-    writeSync(files[0], bytes)
-    writeSync(files[1], zstdCompressSync(bytes, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }))
+  const append = async (...texts: readonly string[]): Promise<void> => {
+    const parts = texts.map(text => Buffer.from(text))
+    size += parts.reduce((sum, { length }) => sum + length, 0)
+    for (const part of parts) writeSync(files[0], part)
+    for (const frame of await Promise.all(parts.map(pack))) writeSync(files[1], frame)
   }
-  append(`${JSON.stringify({ type: 'session', version: 0, id: 'bench', createdAt: time, delegationDepth: 0 })}\n`)
+  await append(`${JSON.stringify({ type: 'session', version: 0, id: 'bench', createdAt: time, delegationDepth: 0 })}\n`)
   rows = []
   row('request/header', { header: { config: { provider: 'provider-0', model: 'model-0' } }, reason: 'initial' })
-  append(`${rows.join('\n')}\n`)
+  await append(`${rows.join('\n')}\n`)
   for (let turn = 1; size < megabytes * 1e6; turn += 1) {
     const made = turnRows(turn)
     lines += made.length
     chunks += made.filter(line => line.startsWith('{"type":"assistant/chunk"') || line.startsWith('{"type":"text-chunks"')).length
-    // The host appends about as often as a block of an answer ends.
-    for (let from = 0; from < made.length; from += 100) append(`${made.slice(from, from + 100).join('\n')}\n`)
+    await append(...Array.from({ length: Math.ceil(made.length / APPEND) }, (_, index) => `${made.slice(index * APPEND, (index + 1) * APPEND).join('\n')}\n`))
   }
   for (const file of files) closeSync(file)
   return { lines, chunks }
@@ -185,7 +189,7 @@ async function measureAll(directory: string) {
   const zstd = join(directory, 'session.jsonl.zstd')
   const preload = join(directory, 'memory.mjs')
   const parser = join(directory, 'parse.mjs')
-  const { lines, chunks } = generate(plain, zstd)
+  const { lines, chunks } = await generate(plain, zstd)
   writeFileSync(preload, MEMORY)
   writeFileSync(parser, PARSER)
   const node = (script: string, ...args: string[]): Promise<Measure> => best(process.execPath, ['--import', preload, script, ...args])

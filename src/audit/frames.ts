@@ -8,6 +8,7 @@ export const FRAME_MAGIC = 0xFD2FB528
 const SKIPPABLE_MAGIC = 0x184D2A50
 const CHECKSUM_BYTES = 4
 const RLE_BLOCK = 1
+const COMPRESSED_BLOCK = 2
 const RESERVED_BLOCK = 3
 
 /** Whether bytes begin a frame that holds no content. */
@@ -31,6 +32,9 @@ export function contentSize(frame: Buffer): number | undefined {
   return frame.readUIntLE(at, width) + (width === 2 ? 256 : 0)
 }
 
+/** Most bytes that one block unpacks to. */
+const BLOCK_MAX = 128 * 1024
+
 type State = 'magic' | 'descriptor' | 'header' | 'block' | 'payload' | 'checksum' | 'length' | 'done'
 
 /** Follows one frame through its bytes, in pieces of any size. */
@@ -43,6 +47,12 @@ export class FrameWalker {
   private got = 0
   private last = false
   private checksum = false
+  private most = 0
+
+  /** Most bytes that the blocks so far unpack to. */
+  get bound(): number {
+    return this.most
+  }
 
   /** Whether the frame is whole. */
   get done(): boolean {
@@ -118,6 +128,7 @@ export class FrameWalker {
     const type = (value >> 1) & 3
     if (type === RESERVED_BLOCK) throw new BadFrame('a block of a reserved type')
     this.last = (value & 1) === 1
+    this.most += type === COMPRESSED_BLOCK ? BLOCK_MAX : value >> 3
     this.enter('payload', type === RLE_BLOCK ? 1 : value >> 3)
   }
 }

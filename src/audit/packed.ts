@@ -6,8 +6,10 @@ const MAGIC = Buffer.from([0x28, 0xB5, 0x2F, 0xFD])
 export interface Frame {
   readonly start: number
   readonly end: number
-  /** Bytes that it says it unpacks to; `undefined` where it does not say. */
+  /** Bytes that it says it unpacks to; `undefined` where it does not say, as the host's own do not. */
   readonly size: number | undefined
+  /** Bytes that it unpacks to at most. */
+  readonly bound: number
 }
 
 /** What the bytes at hand begin with: whole frames, and why there are no more of them. */
@@ -72,9 +74,10 @@ export class Packed {
         if (!walker.done) break
         const head = this.bytes.subarray(start, end)
         const size = isSkippable(head) ? 0 : contentSize(head)
-        total += size ?? Number.POSITIVE_INFINITY
+        const bound = size ?? walker.bound
+        total += bound
         if (total > most && frames.length > 0) break
-        frames.push({ start, end, size })
+        frames.push({ start, end, size, bound })
         start = end
       } catch (bad) {
         if (bad instanceof BadFrame) return { frames, bad }

@@ -4,8 +4,8 @@ import { BadFrame, FrameWalker } from './frames.ts'
 import { type Frame, Packed } from './packed.ts'
 import { type Decoder, loadDecoder } from './zstd.ts'
 
-/** Most bytes that are unpacked at a time. The harness writes a frame for each append, of one KB or two. */
-const BATCH = 2 * 1024 * 1024
+/** Most bytes that frames may unpack to which are unpacked together. The host writes one for each append, of a few KB. */
+const BATCH = 8 * 1024 * 1024
 /** Most that a frame may take, packed, or unpacked, to be unpacked at once. A larger one is nothing that the harness wrote. */
 const LARGE_PACKED = 4 * 1024 * 1024
 const LARGE = 16 * 1024 * 1024
@@ -21,15 +21,22 @@ export type Piece =
 const damaged = (offset: number, why: string): Piece => ({ lost: 'damaged', offset, text: `a Zstandard frame cannot be unpacked (${why}); reading goes on behind it` })
 const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error)
 
-/** Frames of known size. They are unpacked together, and one by one where one of them is damaged. */
+/** Whole frames. They are unpacked together, and one by one where one of them is damaged. */
 function* unpackFrames(packed: Packed, frames: readonly Frame[], decoder: Decoder): Generator<Piece> {
-  const last = frames.at(-1)
-  const all = last === undefined ? null : decoder.unpack(packed.bytes.subarray(0, last.end), frames.reduce((sum, { size }) => sum + (size ?? 0), 0))
+  const all = contentOf(packed, frames, decoder)
   if (all !== null) return void (yield { bytes: all })
-  for (const { start, end, size } of frames) {
-    const bytes = decoder.unpack(packed.bytes.subarray(start, end), size ?? 0)
-    yield bytes === null ? damaged(packed.offset + start, 'its content is damaged') : { bytes }
+  for (const frame of frames) {
+    const bytes = contentOf(packed, [frame], decoder)
+    yield bytes === null ? damaged(packed.offset + frame.start, 'its content is damaged') : { bytes }
   }
+}
+
+/** What frames that follow one another hold, or `null` where one of them is damaged. */
+function contentOf({ bytes }: Packed, frames: readonly Frame[], decoder: Decoder): Buffer | null {
+  const bound = frames.reduce((sum, frame) => sum + frame.bound, 0)
+  const stated = frames.every(({ size }) => size !== undefined)
+  const content = decoder.unpack(bytes.subarray(frames[0]?.start, frames.at(-1)?.end), bound)
+  return stated && content?.length !== bound ? null : content
 }
 
 /** Until it takes more, or is closed. */
@@ -41,7 +48,7 @@ const drained = (unpacker: zlib.ZstdDecompress): Promise<void> => new Promise((r
   unpacker.on('drain', go).on('close', go)
 })
 
-/** A frame that is too large to hold, or does not say how large it is: unpacked as a stream. What cannot be unpacked is thrown. */
+/** A frame that is too large to hold: unpacked as a stream. What cannot be unpacked is thrown. */
 async function* stream(packed: Packed, walker: FrameWalker): AsyncGenerator<Piece> {
   const unpacker = zlib.createZstdDecompress({ chunkSize: 256 * 1024, finishFlush: zlib.constants.ZSTD_e_flush })
   const feed = (async () => {
@@ -98,7 +105,7 @@ function* unpackTorn(packed: Packed, decoder: Decoder): Generator<Piece> {
 async function* next(packed: Packed, decoder: Decoder): AsyncGenerator<Piece> {
   const { frames, bad } = packed.cut(BATCH)
   const last = frames.at(-1)
-  if (last !== undefined && (last.size ?? Number.POSITIVE_INFINITY) <= LARGE) {
+  if (last !== undefined && last.bound <= LARGE) {
     yield* unpackFrames(packed, frames, decoder)
     packed.drop(last.end)
   } else if (last !== undefined || packed.bytes.length > LARGE_PACKED) {

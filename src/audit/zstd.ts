@@ -2,10 +2,10 @@
 export interface Decoder {
   /**
    * @param frames - frames put end to end.
-   * @param size - bytes that they unpack to, together.
-   * @returns their content, or `null` where one of them is damaged or of another size.
+   * @param bound - bytes that they unpack to at most, together.
+   * @returns their content, or `null` where one of them is damaged or unpacks to more.
    */
-  unpack(frames: Buffer, size: number): Buffer | null
+  unpack(frames: Buffer, bound: number): Buffer | null
   /** @returns what the beginning of a frame still gives. */
   beginning(frame: Buffer): Generator<Buffer>
 }
@@ -18,11 +18,11 @@ export async function loadDecoder(): Promise<Decoder> {
   const decoder = new ZSTDDecoder()
   await withoutFetch(() => decoder.init())
   return {
-    unpack: (frames, size) => {
-      if (size === 0) return Buffer.alloc(0)
-      // A failure shows only in the length of what is returned.
-      const content = decoder.decode(frames, size)
-      return content.length === size ? bufferOf(content) : null
+    unpack: (frames, bound) => {
+      if (bound === 0) return Buffer.alloc(0)
+      const content = decoder.decode(frames, bound)
+      // It returns what failed as nothing; frames that may hold something and hold nothing are written by nobody.
+      return content.length === 0 ? null : bufferOf(content)
     },
     * beginning(frame) {
       let nothing = false

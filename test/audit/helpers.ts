@@ -33,8 +33,18 @@ export function scratch(): { dir: string; put: (name: string, content: string | 
   }
 }
 
-/** One frame, as the host makes for each durable append. */
-export const frame = (text: string): Buffer => zstdCompressSync(Buffer.from(text), { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
+/** One frame that says how much it holds, as the command-line tool and Node's synchronous call make it. */
+export const statedFrame = (text: string): Buffer => zstdCompressSync(Buffer.from(text), { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
+
+/** One frame, as the host makes for each durable append: it does not say how much it holds (a test holds it to that). */
+export function frame(text: string): Buffer {
+  const stated = statedFrame(text)
+  const descriptor = stated[4]!
+  const single = (descriptor & 0x20) !== 0
+  const header = 5 + (single ? 0 : 1) + [single ? 1 : 0, 2, 4, 8][descriptor >> 6]!
+  // A window of 2 MB and a checksum.
+  return Buffer.concat([stated.subarray(0, 4), Buffer.from([0x04, 0x58]), stated.subarray(header)])
+}
 
 export const START = Date.UTC(2026, 8, 1, 12)
 export const HOUR = 3_600_000

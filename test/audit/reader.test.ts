@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { zstdCompressSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Fact } from '../../src/events/facts.ts'
+import { contentSize } from '../../src/audit/frames.ts'
 import type { Problem } from '../../src/audit/problems.ts'
 import { readSession } from '../../src/audit/reader.ts'
 import { BLOCK } from '../../src/audit/scanner.ts'
-import { frame, story, TestLog } from './helpers.ts'
+import { frame, statedFrame, story, TestLog } from './helpers.ts'
 
 let dir: string
 beforeEach(() => { dir = mkdtempSync(join(tmpdir(), 'audit-reader-')) })
@@ -31,7 +33,8 @@ const whole = lines.length
 describe('a log', () => {
   it('is read plain, in one frame, in many frames, and with frames that hold no bytes of it', async () => {
     const skippable = Buffer.from([0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3])
-    for (const content of [text, frame(text), Buffer.concat(frames()), Buffer.concat([skippable, ...frames()])]) {
+    const stated = lines.map(line => statedFrame(`${line}\n`))
+    for (const content of [text, frame(text), statedFrame(text), Buffer.concat(frames()), Buffer.concat(stated), Buffer.concat([stated[0]!, ...frames().slice(1)]), Buffer.concat([skippable, ...frames()])]) {
       const { facts, problems, isLog } = await read(content)
       expect([facts.length, problems, isLog]).toEqual([whole, [], true])
     }
@@ -52,6 +55,15 @@ describe('a log', () => {
       const { facts, problems } = await read(content)
       expect([facts.length, problems]).toEqual([whole, []])
     }
+  })
+
+  it('is packed by the host in frames that do not say how much they hold, and those of the tests are the same', async () => {
+    const made = await promisify(zstdCompress)(Buffer.from(text), { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
+    expect(contentSize(made)).toBeUndefined()
+    expect(contentSize(frame(text))).toBeUndefined()
+    expect(contentSize(statedFrame(text))).toBe(Buffer.byteLength(text))
+    expect(zstdDecompressSync(frame(text)).toString()).toBe(text)
+    expect((await read(made)).facts).toHaveLength(whole)
   })
 
   it('is told apart by its first bytes, not by its name', async () => {
