@@ -1,4 +1,5 @@
 import { type Route, sameRoute } from '../events/route.ts'
+import { markOf } from '../reducers/marks.ts'
 import type { SessionState } from '../reducers/session.ts'
 import type { SettingsState } from '../reducers/settings.ts'
 import { chooseMove, chooseStart, type Choice, standingOf, type World } from './choose.ts'
@@ -21,20 +22,24 @@ export interface RouteMemory {
   readonly to: Target | null
   /** Where the last request went; the harness takes it up as its own route from the logged header. */
   readonly sent: Route | null
+  /** The turn and the step in which it went there. */
+  readonly sentIn: { readonly turn: number | null; readonly step: number | null }
   /** A route that the person picked; used although its provider is marked, until a refusal moves the session. */
   readonly picked: Route | null
+  /** Whether the session was put in a pool after what the person picked last. */
+  readonly overruled: boolean
   /** The pool setting that the last request obeyed, or that a pick overruled: it chooses no route again. */
   readonly obeyed: SettingsState['pool']
 }
 
 /** Nothing remembered. */
-export const initialMemory: RouteMemory = { base: null, to: null, sent: null, picked: null, obeyed: null }
+export const initialMemory: RouteMemory = { base: null, to: null, sent: null, sentIn: { turn: null, step: null }, picked: null, overruled: false, obeyed: null }
 
 /** Why a request goes where it goes. */
 export type RequestWhy =
   /** Where the harness would send it. */
   | { readonly kind: 'as-it-is' }
-  /** The person picked this route since the last request. */
+  /** The person picked this route since the last request, or before a refusal moved the session off it. */
   | { readonly kind: 'picked' }
   /** The session was put in a pool since its last request. */
   | { readonly kind: 'assigned'; readonly choice: Choice }
@@ -79,12 +84,28 @@ export const isAlready = (base: Target, target: Target): boolean =>
 
 function decided({ base, memory, state }: RequestContext, target: Target, why: RequestWhy, picked: Route | null): RequestDecision {
   const to = isAlready(base, target) ? null : target
-  return { from: bare(memory.to ?? base), route: target, why, memory: { base: bare(base), to, sent: bare(target), picked: bareOrNone(picked), obeyed: state.settings.pool } }
+  const { turn, step } = state.step
+  const overruled = why.kind === 'assigned' || (memory.overruled && why.kind !== 'picked')
+  return {
+    from: bare(memory.to ?? base), route: target, why,
+    memory: { base: bare(base), to, sent: bare(target), sentIn: { turn, step }, picked: bareOrNone(picked), overruled, obeyed: state.settings.pool },
+  }
 }
 
 /** The harness's own route changed to one that we did not move it to: somebody picked it. */
 const isPick = (base: Route, memory: RouteMemory): boolean =>
   memory.base !== null && ![memory.base, memory.to, memory.sent].some(known => sameRoute(base, known))
+
+/**
+ * Whether the harness goes on using a route that we moved the session off in an earlier step. By itself it takes up the
+ * route of the last request, so somebody picked this one, and the page shows it as picked. (A pick of the very route
+ * that just refused looks the same.)
+ */
+function isStandingPick({ base, memory, state: { step } }: RequestContext): boolean {
+  const { sent, sentIn } = memory
+  const laterStep = sentIn.turn !== step.turn || sentIn.step !== step.step
+  return laterStep && memory.to !== null && !memory.overruled && sent !== null && !sameRoute(base, sent)
+}
 
 /** Whether the session was put in a pool since its last request. The log tells it until an answer, which may never come. */
 function isNewlyAssigned({ memory: { obeyed }, state: { settings: { assigned, pool } } }: RequestContext): boolean {
@@ -112,7 +133,8 @@ function startIn(pool: string, { unfit = [], world }: RequestContext, config: Co
  *
  * A pick of the person always wins. A pool that the session was just put in chooses its route. Otherwise the session
  * stays where it is, unless the provider itself reported the allowance spent and the pool holds a route that is not:
- * a reading below a threshold never moves a running session, and a lapsed mark never moves it back.
+ * a reading below a threshold never moves a running session, and a lapsed mark moves it back only to what the person
+ * picked.
  *
  * @param request - the request, and what is known.
  * @param config - the deployment.
@@ -125,9 +147,12 @@ export function decideRequest(request: RequestContext, config: Config): RequestD
     const choice = pool === null ? undefined : startIn(pool, request, config)
     if (choice !== undefined) return decided(request, choice.route, { kind: 'assigned', choice }, null)
   }
+  const enabled = resolveSwitch(state.settings, config).enabled
+  const held = enabled && markOf(request.world.marks, base.provider, request.world.now) !== undefined
+  if (isStandingPick(request) && !held) return decided(request, base, { kind: 'picked' }, base)
   const current: Target = memory.to ?? base
   const stay = decided(request, current, memory.to === null ? { kind: 'as-it-is' } : { kind: 'moved-before' }, memory.picked)
-  if (sameRoute(current, memory.picked) || !resolveSwitch(state.settings, config).enabled) return stay
+  if (sameRoute(current, memory.picked) || !enabled) return stay
   const choice = moveFrom(current, request, config)
   return choice === undefined ? stay : decided(request, choice.route, { kind: 'marked', choice }, null)
 }

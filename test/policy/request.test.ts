@@ -104,12 +104,49 @@ describe('at every request', () => {
   })
 })
 
+describe('a model that the person had picked before a refusal moved the session off it', () => {
+  /** Moved in its first step; the harness goes on using A, which it does for a pick alone. */
+  const moved = () => {
+    const session = live(given => given.turn().step().asks('a', 'm'))
+    session.asks(A)
+    session.redirected(B)
+    session.asks(A, aOut)
+    return session.does(given => given.asks('b', 'n').answers().step())
+  }
+
+  it('is left alone while its provider is marked, and used again when it is not', () => {
+    const session = moved()
+    expect(session.asks(A, aOut)).toBe('b moved-before')
+    expect(session.asks(A)).toBe('b moved-before')
+    session.does(given => given.answers().step())
+    expect(session.asks(A)).toBe('a picked')
+    session.does(given => given.answers().step())
+    expect(session.asks(A)).toBe('a as-it-is')
+  })
+
+  it('is used again at once when the person switches off', () => {
+    expect(moved().does(given => given.command('/quota-retry off')).asks(A, aOut)).toBe('a picked')
+  })
+
+  it('is not, where the person put the session in a pool after it', () => {
+    const session = live(given => given.turn().step())
+    session.asks(OUTSIDE)
+    session.does(given => given.command('/quota-pool medium'))
+    expect(session.asks(OUTSIDE)).toBe('a assigned')
+    session.does(given => given.asks('a', 'm').answers().step())
+    expect(session.asks(OUTSIDE)).toBe('a moved-before')
+    session.redirected(B)
+    session.does(given => given.answers().step())
+    expect(session.asks(OUTSIDE)).toBe('b moved-before')
+  })
+})
+
 describe('within a step', () => {
   const step = () => live(given => given.turn().asks('a', 'm').refused().moves('medium', 'b', 'n').starts().asks('b', 'n').refused(THROTTLED).retries().starts())
 
   it('a request does not go back to a route that refused in it, although its mark is gone', () => {
     const session = step().redirected(B)
-    session.memory = { ...session.memory, base: A, sent: B }
+    session.memory = { ...session.memory, base: A, sent: B, sentIn: { turn: 1, step: 1 } }
     expect(session.asks(A, world({ marked: ['b', 'c'] }))).toBe('b moved-before')
     expect(session.asks(A, world({ marked: ['b'] }))).toBe('c marked')
   })
@@ -292,13 +329,13 @@ describe('what is remembered', () => {
   it('holds nothing of a call configuration but its route', () => {
     const base = { ...A, maxTokens: 5, temperature: 1 }
     expect(decideRequest({ base, memory: initialMemory, state: foldSession([]), world: world() }, config).memory)
-      .toEqual({ base: A, to: null, sent: A, picked: null, obeyed: null })
+      .toEqual({ base: A, to: null, sent: A, sentIn: { turn: null, step: null }, picked: null, overruled: false, obeyed: null })
   })
 
   it('does not grow with what was picked', () => {
     const session = live()
     session.asks(A)
     session.asks({ ...C, system: 'be brief' } as Route, world({ marks: [mark('c')] }))
-    expect(session.memory).toEqual({ base: C, to: null, sent: C, picked: C, obeyed: null })
+    expect(session.memory).toEqual({ base: C, to: null, sent: C, sentIn: { turn: null, step: null }, picked: C, overruled: false, obeyed: null })
   })
 })

@@ -154,7 +154,7 @@ const orNull = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(
 /** What requests leave behind, and what a move in between makes of it. */
 const memory: fc.Arbitrary<RouteMemory> = fc.oneof(
   fc.constant(initialMemory),
-  fc.record({ base: orNull(route), to: orNull(route), sent: orNull(route), picked: orNull(route), obeyed: fc.constant(null) }),
+  fc.record({ base: orNull(route), to: orNull(route), sent: orNull(route), picked: orNull(route), sentIn: fc.constantFrom({ turn: null, step: null }, { turn: 1, step: 1 }), overruled: fc.boolean(), obeyed: fc.constant(null) }),
 )
 const request: fc.Arbitrary<RequestContext> = fc.record({ base: route, memory, state: session, world, unfit: fc.array(route, { maxLength: 2 }) })
 
@@ -249,10 +249,10 @@ describe('deciding where a request goes', () => {
     }), { numRuns: 300 })
   })
 
-  it('reads no log: of the session only its settings and the refusals of its step count', () => {
+  it('reads no log: of the session only its settings, where it stands and the refusals of its step count', () => {
     fc.assert(fc.property(request, config, (given, deployment) => {
-      const { settings: stated, step: { refused } } = given.state
-      const state = { ...initialState, settings: stated, step: { ...initialState.step, refused } }
+      const { settings: stated, step: { refused, step, turn } } = given.state
+      const state = { ...initialState, settings: stated, step: { ...initialState.step, refused, step, turn } }
       expect(decideRequest({ ...given, state }, deployment)).toEqual(decideRequest(given, deployment))
     }), { numRuns: 150 })
   })
