@@ -195,6 +195,40 @@ async function resumeInProcess(ctx: Context, id: string): Promise<void> {
   await ctx.get('agents')?.resume({ resumeSessionId: id as Session['id'], ...route === null ? {} : { agentOptions: { ...route } } })
 }
 
+/** Up to 0.1.1 a session's pick is known to the API proxy alone. */
+interface ModelsReader {
+  readonly sessions?: { models?(request: { rpcId: string; payload: { sessionId: string } }): Promise<{ readonly result?: { readonly value?: { readonly current?: unknown } } }> }
+}
+
+/**
+ * The model that a live session's picker shows.
+ *
+ * @param ctx - the plugin's context.
+ * @param session - the session.
+ * @returns `undefined` on a host without a picker.
+ */
+export async function shownModel(ctx: Context, session: Session): Promise<Route & { readonly reasoningEffort?: string } | undefined> {
+  const proxy = ctx.get('apiProxy' as never) as ModelsReader | undefined
+  const current = (await proxy?.sessions?.models?.({ rpcId: randomUUID(), payload: { sessionId: session.id } }))?.result?.value?.current
+  const { provider, model, reasoningEffort } = (current ?? {}) as { provider?: unknown; model?: unknown; reasoningEffort?: unknown }
+  if (typeof provider !== 'string' || typeof model !== 'string') return undefined
+  return { provider, model, ...typeof reasoningEffort === 'string' ? { reasoningEffort } : {} }
+}
+
+/**
+ * Be told whenever the person may have picked a model in some session. Up to 0.1.1 nothing says so but the deployment's
+ * default, which every pick rewrites; later hosts log it, and write the setting for a default alone.
+ *
+ * @param ctx - the plugin's context.
+ * @param told - given the session, where that is known.
+ */
+export function onPick(ctx: Context, told: (session?: Session) => void): void {
+  ctx.on('settings/updated' as never, (() => { told() }) as never)
+  ctx.on('session/event', (session: Session, event: unknown) => {
+    if ((event as { type?: unknown }).type === 'model/selection') told(session)
+  })
+}
+
 /** From 0.1.2 on the picker can be told what the next request uses, without touching the deployment's default. */
 interface SessionController {
   readonly agents?: { selectForNextRequest?(agent: Agent, selection: Route & { reasoningEffort?: string | undefined }): unknown }

@@ -16,7 +16,7 @@ import { openChannel } from './channel.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { registerCommands } from './commands.ts'
 import { Gates } from './gates.ts'
-import { isStreamed, keepInnermost, onArchived, registerProjection } from './harness.ts'
+import { isStreamed, keepInnermost, liveSession, onArchived, onPick, registerProjection, shownModel } from './harness.ts'
 import { attachStorage, Journal } from './journal-store.ts'
 import { Recovery } from './recovery.ts'
 import { Resume } from './resume.ts'
@@ -26,6 +26,7 @@ import { createService } from './service.ts'
 import { SettingsWriter } from './settings.ts'
 import { stopWaiting } from './stop.ts'
 import { createVoice, type Sink, type Voice, type Warn } from './voice.ts'
+import type { Waits } from './waits.ts'
 import { Watch } from './watch.ts'
 
 /** Cordis plugin name; also the row id. */
@@ -42,8 +43,16 @@ export interface Internals {
   readonly sink?: Sink
 }
 
-/** A new message brings a planned attempt forward, but not closer to the last refusal than this, in ms. */
+/** A new message, or a pick, brings a planned attempt forward, but not closer to the last refusal than this, in ms. */
 const MESSAGE_GAP_MS = 10_000
+
+/** A model that is picked during a wait brings the attempt forward, on that model. */
+async function takePick(ctx: Context, session: Session, { book, clock, router, waits }: { book: SessionBook; clock: Clock; router: Router; waits: Waits }): Promise<void> {
+  const shown = await shownModel(ctx, session)
+  const wait = book.of(session).entries.open?.wait
+  if (shown === undefined || !wait || !router.picks(session, shown)) return
+  waits.bringForward(session.id, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS), 'asked')
+}
 
 /** What a fact of a session may set in motion. */
 interface Moving {
@@ -191,6 +200,12 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
     if (!wait) return
     gates.waits.bringForward(agent.session.id, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS), 'message')
     void Promise.resolve(flush(agent.session)).catch(() => {})
+  }))
+  onPick(ctx, guarded(warn, 'reading a pick', (picked) => {
+    const waiting = picked === undefined ? waits.sessions.map(id => liveSession(ctx, id)) : [picked]
+    void (async () => {
+      for (const session of waiting) if (session !== undefined) await takePick(ctx, session, { book, clock, router, waits })
+    })().catch((error: unknown) => { warn('pick', `a picked model could not be read: ${String(error)}`) })
   }))
   ctx.on('agent/inbox/discarded', guarded(warn, 'reading a removed message', ({ agent }) => {
     // The end of the host empties the queue too, and cancels the turn in the same breath: then nothing waits any more,

@@ -250,6 +250,7 @@ export class Recovery {
   private async goAfterWait(payload: RequestError, due: Route | undefined, waitedOn: Route | undefined): Promise<void> {
     const { agent: { session }, signal } = payload
     const { config, gates, router } = this.parts
+    if (router.isPicked(session)) return
     const next = chooseAfterWait(due, waitedOn, this.context(payload), config)
     if (next === undefined) return
     const objection = await router.objection(next.route, signal)

@@ -100,6 +100,30 @@ export class Router {
   }
 
   /**
+   * The person picked a model while the session waits: its next request goes there, whatever the step began with.
+   *
+   * @param session - the session.
+   * @param shown - the model that the picker shows.
+   * @returns whether it is another than the one the session used.
+   */
+  picks(session: Session, shown: Target): boolean {
+    const memory = this.memories.get(session) ?? initialMemory
+    if ([memory.base, memory.to, memory.sent].some(known => sameRoute(shown, known))) return false
+    this.memories.set(session, { ...memory, to: shown, picked: shown, overruled: false })
+    return true
+  }
+
+  /**
+   * Whether the session's next request goes where its person picked during the wait.
+   *
+   * @param session - the session.
+   */
+  isPicked(session: Session): boolean {
+    const memory = this.memories.get(session)
+    return memory !== undefined && memory.to !== null && sameRoute(memory.to, memory.picked)
+  }
+
+  /**
    * The route that a request of a step was moved off before it was sent.
    *
    * @param session - the session.

@@ -160,6 +160,28 @@ describe('a session on the web host whose provider is out of allowance', () => {
     // The pick is private to the pinned host; nobody but the person can change what it shows.
     expect(await picker(session)).toEqual(A)
     expect(sentRoutes(await api.events(session))).toEqual(['a/m', 'b/n'])
+    // Once the provider answers anybody again, what the picker shows holds.
+    await lift()
+    expect(await askedWhile(() => api.ask(session, 'back'))).toEqual({ a: 1, b: 0 })
+  })
+
+  it('is answered by the model that the person picks while it waits', { timeout: 40_000 }, async () => {
+    const session = await api.createSession()
+    await command(session, '/quota-pool off')
+    a.setAnswer(refused)
+    await api.prompt(session, 'hello')
+    await api.event(session, event => event.type === 'llm/retry')
+    const answered = await askedWhile(async () => {
+      await api.selectModel(session, B)
+      await api.event(session, event => event.type === 'turn/end')
+    })
+    expect(answered).toEqual({ a: 0, b: 1 })
+    const events = await api.events(session)
+    expect(sentRoutes(events)).toEqual(['a/m', 'b/n'])
+    // Not sooner than ten seconds after the refusal, like everything that the person does.
+    const [refusal] = events.filter(event => event.type === 'llm/retry')
+    expect(events.find(event => event.type === 'llm/retry-started')!.time - refusal!.time).toBeGreaterThanOrEqual(10_000)
+    expect(await askedWhile(() => api.ask(session, 'more'))).toEqual({ a: 0, b: 1 })
   })
 
   it('asks a provider again that was picked away from and back to', async () => {
