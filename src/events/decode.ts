@@ -80,7 +80,7 @@ function retryPlanned(data: Raw, at: At): Fact | undefined {
     case 'wait':
       return { type: 'waitPlanned', ...planned, intervalMs: ours.intervalMs, cause: ours.cause, ...ours.on === undefined ? {} : { on: ours.on }, ...at }
     case 'move':
-      return { type: 'movePlanned', ...planned, pool: ours.pool, to: { provider: ours.provider, model: ours.model }, ...at }
+      return { type: 'movePlanned', ...planned, pool: ours.pool, to: { provider: ours.provider, model: ours.model }, ...ours.afterWait === undefined ? {} : { afterWait: ours.afterWait }, ...at }
     default:
       return { type: 'otherRetryPlanned', ...planned, ...at }
   }

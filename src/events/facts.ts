@@ -1,5 +1,5 @@
 import type { Failure } from './failure.ts'
-import type { WaitPolicy } from './policy-key.ts'
+import type { MoveCause, WaitPolicy } from './policy-key.ts'
 import type { Route } from './route.ts'
 import type { SettingChange } from './settings.ts'
 
@@ -51,7 +51,8 @@ export type Fact =
   /** The model's answer was committed to the conversation. */
   | { readonly type: 'answered'; readonly route?: Route } & InStep & At
   | { readonly type: 'waitPlanned' } & WaitPolicy & PlannedRetry & At
-  | { readonly type: 'movePlanned'; readonly pool: string; readonly to: Route } & PlannedRetry & At
+  /** `afterWait` is absent where the move answers a refusal at once. */
+  | { readonly type: 'movePlanned'; readonly pool: string; readonly to: Route; readonly afterWait?: MoveCause } & PlannedRetry & At
   /** A retry of another policy, most often the harness's own quick ones. */
   | { readonly type: 'otherRetryPlanned' } & PlannedRetry & At
   /** A planned attempt began. */

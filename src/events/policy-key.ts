@@ -26,6 +26,8 @@ export const WAIT_CAUSES = [
   'throttle',
   /** The longest wait allowed. */
   'limit',
+  /** Another route of the pool, whose mark lapses or whose time comes first. */
+  'other-route',
   /** Another session asks for all that wait on the route. */
   'shared',
   /** The provider answers again; those who waited follow one after another. */
@@ -61,10 +63,13 @@ export interface WaitPolicy {
   readonly on?: Route
 }
 
+/** What ended the wait before a move: the planned time, or what brought the attempt forward. */
+export type MoveCause = WaitCause | 'due'
+
 /** What a policy key of ours says. */
 export type OurPolicy =
   | { readonly kind: 'wait' } & WaitPolicy
-  | { readonly kind: 'move'; readonly pool: string; readonly provider: string; readonly model: string }
+  | { readonly kind: 'move'; readonly pool: string; readonly provider: string; readonly model: string; readonly afterWait?: MoveCause }
 
 /**
  * The policy key of a wait. What is usual is left out, so that the usual key is the shortest.
@@ -83,9 +88,10 @@ export function waitKey({ intervalMs, cause, on }: WaitPolicy): string {
  * @param pool - the pool that supplied the target.
  * @param provider - provider of the target.
  * @param model - model of the target.
+ * @param afterWait - what ended the wait before it; none for a move that answers a refusal at once.
  */
-export function moveKey(pool: string, provider: string, model: string): string {
-  return JSON.stringify([POLICY, 'move', pool, provider, model])
+export function moveKey(pool: string, provider: string, model: string, afterWait?: MoveCause): string {
+  return JSON.stringify([POLICY, 'move', pool, provider, model, ...afterWait === undefined ? [] : [afterWait]])
 }
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value.length > 0
@@ -112,7 +118,8 @@ export function readPolicyKey(key: unknown): OurPolicy | undefined {
     return { kind: 'wait', intervalMs: first, cause, ...on }
   }
   if (kind === 'move' && isName(first) && isName(second) && isName(third)) {
-    return { kind: 'move', pool: first, provider: second, model: third }
+    const afterWait = fourth === 'due' || (typeof fourth === 'string' && CAUSES.has(fourth)) ? { afterWait: fourth as MoveCause } : {}
+    return { kind: 'move', pool: first, provider: second, model: third, ...afterWait }
   }
   return undefined
 }

@@ -23,6 +23,7 @@ function failoverEvent(ctx: Context, session: Session, move: Failover): Failover
   return {
     session, agent: agentOf(ctx, session), failure: asLlmFailure(move.failure),
     from: move.from ?? { provider: '', model: '' }, to: move.to, pool: move.pool, at: move.at,
+    ...move.afterWait === undefined ? {} : { afterWait: move.afterWait },
   }
 }
 

@@ -2,7 +2,7 @@ import type { Events } from '@deepseek-ai/cordis'
 import type { RequestErrorAction } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { readFailure } from '../events/failure.ts'
-import { moveKey, type WaitCause, waitKey } from '../events/policy-key.ts'
+import { type MoveCause, moveKey, type WaitCause, waitKey } from '../events/policy-key.ts'
 import type { Route } from '../events/route.ts'
 import { chooseAfterWait, otherWaysOut, type WaitContext } from '../policy/after-wait.ts'
 import type { Choice } from '../policy/choose.ts'
@@ -14,6 +14,7 @@ import { type Mark, markOf } from '../reducers/marks.ts'
 import type { Balances } from './balances.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
+import type { Wake } from './gate.ts'
 import type { Gates } from './gates.ts'
 import type { Journal } from './journal-store.ts'
 import { type PlannedRecord, recordPlanned, recordStarted } from './records.ts'
@@ -174,8 +175,8 @@ export class Recovery {
     return true
   }
 
-  private recordMove({ agent: { session }, turn, step, provider, failure }: RequestError, pool: string, to: Route): void {
-    const policyKey = moveKey(pool, to.provider, to.model)
+  private recordMove({ agent: { session }, turn, step, provider, failure }: RequestError, pool: string, to: Route, afterWait?: MoveCause): void {
+    const policyKey = moveKey(pool, to.provider, to.model, afterWait)
     recordStarted(session, recordPlanned(session, this.parts.book.of(session).step, { turn, step, provider, policyKey, delayMs: 0, failure }))
   }
 
@@ -206,7 +207,7 @@ export class Recovery {
     if (wake.kind !== 'go') return false
     if (wake.cause !== 'due' && wake.cause !== 'limit') planned = record(clock.now(), wake.cause)
     recordStarted(session, planned)
-    await this.goAfterWait(payload, wake.route, response.on)
+    await this.goAfterWait(payload, wake, response.on)
     return !this.isOver(payload)
   }
 
@@ -234,7 +235,7 @@ export class Recovery {
     const at = gates.nextAt(session.id, routes)
     if (limitAt !== undefined && limitAt < at) return { at: limitAt, cause: 'limit' }
     // The refusal tells of its own route alone; another whose mark lapses first has no promise behind it.
-    return { at, cause: gates.nextAt(session.id, [routes[0]]) === at ? plan?.cause ?? 'interval' : 'interval' }
+    return { at, cause: gates.nextAt(session.id, [routes[0]]) === at ? plan?.cause ?? 'interval' : 'other-route' }
   }
 
   private recordWait(payload: RequestError, response: WaitResponse, at: number, cause: WaitCause): PlannedRecord {
@@ -247,7 +248,7 @@ export class Recovery {
     })
   }
 
-  private async goAfterWait(payload: RequestError, due: Route | undefined, waitedOn: Route | undefined): Promise<void> {
+  private async goAfterWait(payload: RequestError, { cause, route: due }: Extract<Wake, { kind: 'go' }>, waitedOn: Route | undefined): Promise<void> {
     const { agent: { session }, signal } = payload
     const { config, gates, router } = this.parts
     if (router.isPicked(session)) return
@@ -260,7 +261,7 @@ export class Recovery {
       gates.giveUp(session.id)
       return
     }
-    if (next.pool !== null) this.recordMove(payload, next.pool, next.route)
+    if (next.pool !== null) this.recordMove(payload, next.pool, next.route, cause)
     router.redirect(session, next.route)
   }
 

@@ -2,6 +2,7 @@ import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { LlmFailure } from '@deepseek-ai/dsh-llm'
 import type { Session } from '@deepseek-ai/dsh-session'
 import type {} from '@deepseek-ai/dsh-session-projection/types'
+import type { MoveCause } from '../events/policy-key.ts'
 import type { Route } from '../events/route.ts'
 import type { QuotaRetryFacts } from '../projections/facts.ts'
 import type { RoutesReport } from '../projections/routes.ts'
@@ -42,6 +43,8 @@ export interface FailoverEvent {
   readonly pool: string
   /** Epoch ms of the decision. */
   readonly at: number
+  /** What ended the wait before it; absent for a move that answers a refusal at once. */
+  readonly afterWait?: MoveCause
 }
 
 /** `llm-quota-retry/left`: an entry ended. */

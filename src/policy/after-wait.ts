@@ -14,8 +14,8 @@ export interface WaitContext {
 }
 
 /**
- * Which other routes may end a wait, and from when on: those of the pool, each when its provider's mark lapses, else after
- * an interval.
+ * Which other routes may end a wait, and from when on: those of the pool, each when its provider's mark lapses, but not
+ * later than an interval after it was made: a route that is waited for is asked once an interval, like any other.
  *
  * @param on - the route that is waited for.
  * @param context - the session, and what is known.
@@ -25,7 +25,10 @@ export function otherWaysOut(on: Route, { state, unfit, world }: WaitContext, co
   const { pool } = resolvePool(state.settings, state.step.route, config)
   return (pool === null ? [] : config.pools[pool]?.routes ?? [])
     .filter(route => !sameRoute(route, on) && !unfit.some(other => sameRoute(other, route)))
-    .map(route => ({ route, at: markOf(world.marks, route.provider, world.now)?.until ?? world.now + config.longTermDelayMs }))
+    .map((route) => {
+      const mark = markOf(world.marks, route.provider, world.now)
+      return { route, at: Math.min(mark?.until ?? Number.POSITIVE_INFINITY, (mark?.at ?? world.now) + config.longTermDelayMs) }
+    })
 }
 
 /** Where the attempt after a wait goes. */

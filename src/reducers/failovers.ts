@@ -1,5 +1,6 @@
 import type { Fact, FactOf } from '../events/facts.ts'
 import { boundFailure, type Failure } from '../events/failure.ts'
+import type { MoveCause } from '../events/policy-key.ts'
 import { type Route, sameRoute } from '../events/route.ts'
 import type { StepState } from './step.ts'
 
@@ -16,6 +17,8 @@ export interface Failover {
   readonly failure: Failure
   /** Whether a request really went to the target: the header that follows a move confirms it. */
   readonly confirmed: boolean
+  /** What ended the wait before it; absent where it answered a refusal at once. */
+  readonly afterWait?: MoveCause
 }
 
 /** The moves of a session. */
@@ -37,6 +40,7 @@ function moved(state: FailoversState, fact: FactOf<'movePlanned'>, step: StepSta
     step: fact.step,
     failure: boundFailure(fact.failure),
     confirmed: false,
+    ...fact.afterWait === undefined ? {} : { afterWait: fact.afterWait },
   }
   return { count: state.count + 1, last }
 }

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { timeline, timelineText } from '../../src/projections/timeline.ts'
+import { replay } from '../../src/replay.ts'
 import { eventsOf, fakeTime, LlmError, pass, type Rig, rig, say, settle, spent, until, user } from '../support/rig.ts'
 
 const HOUR = 3_600_000
@@ -86,6 +88,44 @@ describe('a request that is refused for a spent allowance', () => {
     await pass(10_000)
     await agent.whenIdle()
     expect(outcomes(agent)).toEqual(['completed'])
+  })
+
+  it('has every route of the pool asked once an interval where all are out, also with a longer cooldown', async () => {
+    out = new Set(['a', 'b'])
+    host = await open({ pools, longTermDelayMs: 600_000, exhaustedCooldownMs: 6 * HOUR })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await until(() => retries(agent).length === 2, 'the wait')
+    await pass(HOUR + 30_000)
+    const count = (provider: string): number => host.adapter.routes.filter(route => route.startsWith(`${provider}/`)).length
+    expect([count('a'), count('b')]).toEqual([7, 7])
+    out = new Set(['a'])
+    await pass(600_000)
+    await agent.whenIdle()
+    expect(outcomes(agent)).toEqual(['completed'])
+    expect(host.adapter.routes.at(-1)).toBe('b/n')
+  })
+
+  it('says in its log why it is asked when, and why a wait ended on another route', async () => {
+    out = new Set(['a', 'b'])
+    host = await rig({
+      script: request => request.provider === 'a' ? out.has('a') ? spent(`Usage limit reached. Resets at ${new Date(Date.now() + 600_000).toISOString()}`) : say('hi') : spent(),
+      config: { pools }, providers: PROVIDERS,
+    })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await until(() => retries(agent).length === 2, 'the wait')
+    out.clear()
+    await pass(700_000)
+    await agent.whenIdle()
+    expect(retries(agent).map(({ policyKey }) => JSON.parse(policyKey).slice(1))).toEqual([
+      ['move', 'medium', 'b', 'n'], ['wait', HOUR, 'other-route'], ['move', 'medium', 'a', 'm', 'due'],
+    ])
+    await settle()
+    expect(host.announced.filter(({ name }) => name === 'failover').map(({ payload }) => payload.afterWait)).toEqual([undefined, 'due'])
+    const told = timelineText(timeline(replay([agent.session.header, ...agent.session.events])))
+    expect(told).toContain('(another route of the pool may be asked)')
+    expect(told).toContain('moved from b/n to a/m (pool medium) because the wait was over: the time of the route came')
   })
 
   it('marks for no longer than the provider\'s own reset', async () => {

@@ -1,5 +1,5 @@
 import type { FactOf } from '../../events/facts.ts'
-import type { WaitCause } from '../../events/policy-key.ts'
+import type { MoveCause } from '../../events/policy-key.ts'
 import { type Route, routeName } from '../../events/route.ts'
 import { type Classification, classifyFailure, type FailureKind } from '../../policy/classify.ts'
 import type { SessionState } from '../../reducers/session.ts'
@@ -11,12 +11,14 @@ const MESSAGE = 160
 /** Longest foreign name in one line, in UTF-16 units. */
 const NAME = 120
 
-const CAUSES: Readonly<Record<WaitCause, string>> = {
+const CAUSES: Readonly<Record<MoveCause, string>> = {
   'interval': 'the interval',
   'hint': 'the reset time that the provider named',
   'second-try': 'a second look after a reset time that did not hold',
   'throttle': 'a throttle of the provider',
   'limit': 'the longest wait allowed',
+  'other-route': 'another route of the pool may be asked',
+  'due': 'the time of the route came',
   'shared': 'another session asked for all',
   'ramp': 'the provider answers again',
   'asked': 'the person asked for it now',
@@ -65,10 +67,18 @@ function refused(fact: FactOf<'requestFailed'>, before: SessionState): string {
     + `(${code}: ${oneLine(failure.message, MESSAGE)})`
 }
 
+/**
+ * Why a session was moved.
+ *
+ * @param fact - the move.
+ */
+export const moveReason = (fact: FactOf<'movePlanned'>): string =>
+  fact.afterWait === undefined ? `of rule ${verdictOf(fact, fact.provider).rule}` : `the wait was over: ${CAUSES[fact.afterWait]}`
+
 function moved(fact: FactOf<'movePlanned'>, before: SessionState): string {
   const { route } = before.step
   const from = route?.provider === fact.provider ? shownRoute(route) : oneLine(fact.provider, NAME)
-  return `moved from ${from} to ${shownRoute(fact.to)} (pool ${oneLine(fact.pool, NAME)}) because of rule ${verdictOf(fact, fact.provider).rule}`
+  return `moved from ${from} to ${shownRoute(fact.to)} (pool ${oneLine(fact.pool, NAME)}) because ${moveReason(fact)}`
 }
 
 /** How an entry that this step ended is told of. */

@@ -5,7 +5,7 @@ import type { ClosedEntry, Entry } from '../../reducers/entries.ts'
 import { transitions } from '../../reducers/transitions.ts'
 import { oneLine } from '../text.ts'
 import { type Advance, beginsOwnHistory, continuationOf, isInherited, sameAttempt } from './advance.ts'
-import { describe, shownRoute, verdictOf } from './describe.ts'
+import { describe, moveReason, shownRoute, verdictOf } from './describe.ts'
 import { endOf, kindOf, providersAt, seqOf } from './told.ts'
 import type { AnswersRecord, AuditRecord, MoveRecord, Row, SessionHead, SessionTotals, SettingRecord, WaitEnd, WaitRecord } from './records.ts'
 
@@ -254,7 +254,7 @@ export class SessionAudit {
     const verdict = verdictOf(fact, fact.provider)
     this.hold({
       record: 'move', at: fact.at, seq: fact.seq, from: after.failovers.last?.from ?? null, to: fact.to, pool: fact.pool,
-      reason: `${verdict.kind} by rule ${verdict.rule}`, message: oneLine(fact.failure.message, MESSAGE), beforeSending: false, confirmedAt: null,
+      reason: fact.afterWait === undefined ? `${verdict.kind} by rule ${verdict.rule}` : moveReason(fact), message: oneLine(fact.failure.message, MESSAGE), beforeSending: false, confirmedAt: null,
     })
   }
 
