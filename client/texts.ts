@@ -80,7 +80,7 @@ export const TEXTS = {
 
   'pools.title': ['Pools', '路由池'],
   'pools.none': ['No pools are configured, so a session waits on its own route.', '未配置路由池，会话只会在自己的路由上等待。'],
-  'pools.start': ['A new session starts here', '新会话从这里开始'],
+  'pools.start': ['Would be chosen now', '现在会选择它'],
   'pools.threshold': ['chosen from {value}', '不低于 {value} 才会选用'],
   'grade.usable': ['Usable', '可用'],
   'grade.low': ['Low', '余量低'],

@@ -116,7 +116,7 @@ class Run {
 
   private isWanted({ fact }: Advance): boolean {
     const { session } = this.options
-    return session === undefined || (fact.type === 'sessionOpened' && fact.id.startsWith(session))
+    return session === undefined || (fact.type === 'sessionOpened' && [fact.id, fact.id.replace(/^session-/, '')].some(id => id.startsWith(session)))
   }
 
   private journal(path: string): Promise<JournalFile | undefined> {

@@ -10,7 +10,7 @@ import { projectionUnit } from '../projections/unit.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { transitions } from '../reducers/transitions.ts'
 import { Announcer } from './announce.ts'
-import { Balances } from './balances.ts'
+import { Balances, resolveCommands } from './balances.ts'
 import { SessionBook } from './book.ts'
 import { openChannel } from './channel.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -108,7 +108,10 @@ function indexWait({ flush, journal, stateOf }: Moving, session: Session, fact: 
 /** A running host says nothing of a row that does not take a new configuration: so we do, before we refuse it. */
 function readConfig(ctx: Context, input: ConfigInput | undefined, internals: Internals): Config {
   try {
-    return parseConfig(input)
+    const config = parseConfig(input)
+    // A preset is a file of this package; what ships is not known where configurations are read.
+    resolveCommands(config)
+    return config
   } catch (error) {
     if (error instanceof ConfigError) createVoice(ctx, internals.sink).warn('config', `the configuration is refused. ${error.problems.join('; ')}`)
     throw error

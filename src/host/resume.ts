@@ -105,7 +105,7 @@ export class Resume {
     }
     await Promise.all(Array.from({ length: config.resumeConcurrency }, worker))
     if (failed > 0) this.again()
-    if (found > failed || (failed > 0 && !this.saidFailed)) voice.say(`after the restart ${goOn} of ${found} sessions that waited go on${failed === 0 ? '' : `; ${failed} could not be read and are looked at again`}.`)
+    if (found > failed || (failed > 0 && !this.saidFailed)) voice.say(`${goOn} of ${found} sessions that waited when the plugin was last loaded go on, each at its time${failed === 0 ? '' : `; ${failed} could not be read and are looked at again`}.`)
     this.saidFailed ||= failed > 0
   }
 

@@ -48,9 +48,9 @@ const PASSING: readonly FailureKind[] = ['spent-allowance', 'rate-limit', 'serve
  * Says what a failed model request was about, by the first rule of the table that holds.
  * Total: any input gives an answer, none throws; the same input gives the same answer.
  * @param failure as the host has it; fields may be missing, null or absurd
- * @param options `now` in epoch ms: relative times count from it
+ * @param options `now` in epoch ms: relative times count from it, and are left out without it
  */
-export const classifyFailure = (failure: FailureInput | null | undefined, { now }: { readonly now: number }): Classification => {
+export const classifyFailure = (failure: FailureInput | null | undefined, { now = Number.NaN }: { readonly now?: number } = {}): Classification => {
   const fields = readFields(failure)
   const facts = readFacts(fields)
   const reset = parseReset(fields.message, { now, providerRetryAfterMs: fields.providerRetryAfterMs })

@@ -1,3 +1,4 @@
+import { POOL_COMMAND } from '../events/settings.ts'
 import { type Route, routeName, sameRoute } from '../events/route.ts'
 import { chooseStart, type Grade, type Standing, type World } from '../policy/choose.ts'
 import type { Config } from '../policy/config.ts'
@@ -31,7 +32,7 @@ export interface RouteReport {
 /** One pool. */
 export interface PoolReport {
   readonly pool: string
-  /** Index of the route that a session would start on now. */
+  /** Index of the route that would be chosen now, by `/quota-pool` or `pickRoute`. */
   readonly chosen: number
   readonly routes: readonly RouteReport[]
 }
@@ -132,7 +133,7 @@ export function routesText(report: RoutesReport, only?: string): string | undefi
   if (pools.length === 0) return only === undefined ? 'No pools are configured.' : undefined
   return pools.map(({ pool, chosen, routes }) => {
     const target = routes[chosen]
-    const would = target === undefined ? '' : `, a session would start on ${routeName(target)} (${GRADE_TEXT[target.grade]})`
+    const would = target === undefined ? '' : `; /${POOL_COMMAND} ${pool} would choose ${routeName(target)} (${GRADE_TEXT[target.grade]})`
     return [`Pool ${pool}${would}:`, ...routes.map((route, index) => routeText(route, index, index === chosen, report.at))].join('\n')
   }).join('\n')
 }

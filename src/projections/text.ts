@@ -13,8 +13,9 @@ const UNITS: readonly (readonly [number, string])[] = [
  * @returns for example `2 h 5 min`, `45 s`, `300 ms`.
  */
 export function durationText(ms: number): string {
-  const left = Math.max(0, Math.round(ms))
-  if (left < 1_000) return `${left} ms`
+  if (ms < 999.5) return `${Math.max(0, Math.round(ms))} ms`
+  // To the nearest second: a wait of an hour that began a moment ago is one of an hour.
+  const left = 1_000 * Math.round(ms / 1_000)
   const first = UNITS.findIndex(([size]) => left >= size)
   const [size, unit] = UNITS[first] ?? [1_000, 's']
   const whole = Math.floor(left / size)

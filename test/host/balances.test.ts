@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FakeClock } from '../support/fake-clock.ts'
+import * as QuotaRetry from '../../src/index.ts'
 import { eventsOf, LlmError, type Rig, rig, say, spent, user } from '../support/rig.ts'
 
 const A = { provider: 'a', model: 'm' }
@@ -560,9 +561,15 @@ describe('a preset', () => {
   })
 
   it('that does not exist stops the activation and is told what does', async () => {
-    const opened = rig({ root: dir, script: answering, config: { pools, balances: [{ provider: 'b', preset: 'moonshot' }, { provider: 'a', preset: 'deepsek' }] } })
-    await expect(opened).rejects.toThrow(/"balances\[1\]\.preset" must be one of .*deepseek.*moonshot.*, got "deepsek"/s)
     host = await rig({ script: answering, plugin: false })
+    const said: string[] = []
+    const row = {
+      name: 'row', inject: QuotaRetry.inject,
+      apply: (inner: any) => { QuotaRetry.apply(inner, { pools, balances: [{ provider: 'b', preset: 'moonshot' }, { provider: 'a', preset: 'deepsek' }] }, { sink: (line) => { said.push(line) } }) },
+    }
+    await expect((async () => { await host.ctx.plugin(row) })()).rejects.toThrow(/"balances\[1\]\.preset" must be one of .*deepseek.*moonshot.*, got "deepsek"/s)
+    // A running host drops what its rows throw: the error stream is all that is left.
+    expect(said).toEqual([expect.stringMatching(/^llm-quota-retry: the configuration is refused\. "balances\[1\]\.preset" must be one of/)])
   })
 })
 

@@ -211,10 +211,10 @@ describe('a session on the web host whose provider is out of allowance', () => {
   it('sees every pool, route and mark in /quota-routes', async () => {
     const session = await moved()
     const text = await command(session, '/quota-routes') ?? ''
-    expect(text).toContain('Pool medium, a session would start on b/n')
+    expect(text).toContain('Pool medium; /quota-pool medium would choose b/n')
     expect(text).toMatch(/1\. a\/m: out of allowance; no reading\n +refused .*Insufficient Balance.*; marked until/)
     expect(text).toMatch(/> 2\. b\/n: usable/)
-    expect(await command(session, '/quota-routes medium')).toContain('Pool medium, a session would start on b/n')
+    expect(await command(session, '/quota-routes medium')).toContain('Pool medium; /quota-pool medium would choose b/n')
     expect(await api.executeCommand(session, '/quota-routes nowhere')).toMatchObject({ result: { kind: 'error' } })
     expect((await api.commands(session)).map(({ name }) => name)).toEqual(expect.arrayContaining(['quota-retry', 'quota-pool', 'quota-routes']))
   })
@@ -277,7 +277,7 @@ describe('a web host that dies after a failover', () => {
   it('still knows after its restart who is out of allowance: a new session never asks there', async () => {
     a.setAnswer(refused)
     const fresh = await api.createSession()
-    expect(await command(fresh, '/quota-routes')).toContain('a session would start on b/n')
+    expect(await command(fresh, '/quota-routes')).toContain('would choose b/n')
     expect(await askedWhile(() => api.ask(fresh, 'hello'))).toEqual({ a: 0, b: 1 })
   })
 

@@ -60,10 +60,10 @@ describe('the report of the routes', () => {
 describe('/quota-routes', () => {
   it('says where a session would start, and why', () => {
     expect(text()).toBe([
-      'Pool medium, a session would start on a/m (usable):',
+      'Pool medium; /quota-pool medium would choose a/m (usable):',
       '  > 1. a/m (high): usable; no reading',
       '    2. b/n: usable; no reading',
-      'Pool spare, a session would start on c/o (usable):',
+      'Pool spare; /quota-pool spare would choose c/o (usable):',
       '  > 1. c/o: usable; no reading',
     ].join('\n'))
   })
@@ -81,11 +81,11 @@ describe('/quota-routes', () => {
   it('tells no reading from a run that gave none, and unread from usable', () => {
     expect(text(world({ left: { a: 'timeout' } }))).toContain('a/m (high): usable; no reading (timeout)')
     expect(text(world(), [], 'spare', deployment({ failOpen: false }))).toBe(
-      'Pool spare, a session would start on c/o (not read, and failOpen is off):\n  > 1. c/o: not read, and failOpen is off; no reading')
+      'Pool spare; /quota-pool spare would choose c/o (not read, and failOpen is off):\n  > 1. c/o: not read, and failOpen is off; no reading')
   })
 
   it('says of which route it would be when all are out of allowance', () => {
-    expect(text(world({ marked: ['a', 'b'] }), [], 'medium')).toMatch(/^Pool medium, a session would start on a\/m \(out of allowance\):\n {2}> 1\./)
+    expect(text(world({ marked: ['a', 'b'] }), [], 'medium')).toMatch(/^Pool medium; \/quota-pool medium would choose a\/m \(out of allowance\):\n {2}> 1\./)
     expect(text(world({ left: { c: 0 } }), [], 'spare')).toContain('c/o: nothing left; 0 left, read 0 ms ago')
   })
 
