@@ -127,13 +127,13 @@ export class Gates {
   }
 
   /**
-   * The provider began to answer the session that asks for all, which is as good as an answer.
+   * A route began to answer the session that asks for all, which is as good as an answer.
    *
    * @param session - its id.
+   * @param route - the route that its request went to.
    */
-  streaming(session: string): void {
-    const gate = this.probing.get(session)
-    if (gate !== undefined) this.answered(session, gate.route)
+  streaming(session: string, route: Route): void {
+    if (this.probing.has(session)) this.answered(session, route)
   }
 
   /**

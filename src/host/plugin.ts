@@ -193,7 +193,10 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const resume = new Resume({ ctx, config, clock, scheduler, book, gates, journal, voice })
 
   ctx.on('session/event', guarded(warn, 'reading an event', (session: Session, event: unknown) => {
-    if (gates.isProbing(session.id) && isStreamed(event)) gates.streaming(session.id)
+    if (gates.isProbing(session.id) && isStreamed(event)) {
+      const { route } = book.of(session).step
+      if (route !== null) gates.streaming(session.id, route)
+    }
     book.observe(session, event)
   }))
   ctx.on('agent/created', guarded(warn, 'inheriting settings', ({ agent }: { agent: Agent }) => { settings.inherit(agent) }))

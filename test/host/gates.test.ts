@@ -47,7 +47,7 @@ describe('of several sessions that wait on a route', () => {
     await queue.until(SECOND + HOUR)
     queue.asks(first)
     expect([queue.gates.isProbing(first.name), queue.gates.isProbing(second.name)]).toEqual([true, false])
-    queue.gates.streaming(first.name)
+    queue.gates.streaming(first.name, ROUTE)
     expect(queue.gates.isProbing(first.name)).toBe(false)
     await queue.pass(RAMP_SPACING_MS)
     expect(causes([second])).toEqual([['ramp']])
