@@ -11,6 +11,7 @@ import { type Response, respond } from '../policy/respond.ts'
 import type { PlannedWait } from '../policy/wait.ts'
 import { clockText, durationText, oneLine } from '../projections/text.ts'
 import { type Mark, markOf } from '../reducers/marks.ts'
+import { refusedRoute } from '../reducers/step.ts'
 import type { Balances } from './balances.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
@@ -163,8 +164,7 @@ export class Recovery {
 
   /** The route of the failed request; a log that does not name its model leaves the provider. */
   private routeOf(session: Session, provider: string): Route {
-    const { route } = this.parts.book.of(session).step
-    return route?.provider === provider ? route : { provider, model: '' }
+    return refusedRoute(this.parts.book.of(session).step, provider) ?? { provider, model: '' }
   }
 
   private move(payload: RequestError, choice: Choice): boolean {

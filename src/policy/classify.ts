@@ -42,7 +42,7 @@ const confidenceOf = (rule: Rule, facts: Facts, waitMs: number): Confidence =>
   RULES.some(other => other.kind === rule.kind && other.confidence === 'certain' && holds(other, facts, waitMs)) ? 'certain' : rule.confidence
 
 /** Kinds that pass with time; for the others a time in the text means something else. */
-const PASSING: readonly FailureKind[] = ['spent-allowance', 'rate-limit', 'server']
+export const PASSING: readonly FailureKind[] = ['spent-allowance', 'rate-limit', 'server']
 
 /**
  * Says what a failed model request was about, by the first rule of the table that holds.

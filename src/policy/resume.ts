@@ -3,6 +3,7 @@ import type { QueuedMessage, QueueName } from '../events/inbox.ts'
 import type { Route } from '../events/route.ts'
 import type { InboxState } from '../reducers/inbox.ts'
 import type { SessionState } from '../reducers/session.ts'
+import { refusedRoute } from '../reducers/step.ts'
 import type { Waiting } from '../reducers/waiting.ts'
 import type { Config } from './config.ts'
 import { resolveSwitch } from './settings.ts'
@@ -112,7 +113,7 @@ export function decideResume(session: Suspended, config: Pick<Config, 'defaultEn
   if (child) return { kind: 'stay', why: 'a-child' }
   if (!resolveSwitch(settings, config).enabled) return { kind: 'stay', why: 'switched-off' }
   if (lost || open === null) {
-    const model = step.route?.provider === waiting.provider ? step.route.model : ''
+    const model = refusedRoute(step, waiting.provider)?.model ?? ''
     return { kind: 'continue', at: waiting.nextAttemptAt, route: { provider: waiting.provider, model } }
   }
   // A log that nobody has opened since the crash still ends inside its turn.

@@ -2,7 +2,7 @@ import { produce } from 'immer'
 import type { Fact, FactOf } from '../events/facts.ts'
 import { boundFailure, type Failure } from '../events/failure.ts'
 import { EARLY_CAUSES, type WaitCause } from '../events/policy-key.ts'
-import { isCutOff, type StepState } from './step.ts'
+import { isCutOff, refusedRoute, type StepState } from './step.ts'
 
 /** A wait that is armed: its record in the log has no pair yet, and its turn is open. */
 export interface Wait {
@@ -88,7 +88,7 @@ function planned(state: EntriesState, fact: FactOf<'waitPlanned'>, step: StepSta
     enteredAt: open?.enteredAt ?? fact.at,
     attempts: (open?.attempts ?? 0) + (supersedes(open, fact) ? 0 : 1),
     provider: fact.on?.provider ?? fact.provider,
-    model: fact.on?.model ?? (step.route?.provider === fact.provider ? step.route.model : null),
+    model: fact.on?.model ?? refusedRoute(step, fact.provider)?.model ?? null,
     turn: fact.turn,
     step: fact.step,
     failure: boundFailure(fact.failure),

@@ -2,7 +2,7 @@ import type { Fact, FactOf } from '../events/facts.ts'
 import { boundFailure, type Failure } from '../events/failure.ts'
 import type { MoveCause } from '../events/policy-key.ts'
 import { type Route, sameRoute } from '../events/route.ts'
-import type { StepState } from './step.ts'
+import { refusedRoute, type StepState } from './step.ts'
 
 /** One move of a session from a route that refused to another of its pool. */
 export interface Failover {
@@ -32,7 +32,7 @@ export const initialFailovers: FailoversState = { count: 0, last: null }
 
 function moved(state: FailoversState, fact: FactOf<'movePlanned'>, step: StepState): FailoversState {
   const last: Failover = {
-    from: step.route?.provider === fact.provider ? step.route : null,
+    from: refusedRoute(step, fact.provider),
     to: fact.to,
     pool: fact.pool,
     at: fact.at,

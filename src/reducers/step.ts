@@ -44,6 +44,15 @@ export const initialStep: StepState = { turn: null, step: null, cut: null, route
  */
 export const chainKey = (provider: string, policyKey: string): string => JSON.stringify([provider, policyKey])
 
+/**
+ * The route of a request that a provider refused: a record names the provider alone.
+ *
+ * @param step - where the session's loop stood.
+ * @param provider - the provider.
+ * @returns `null` where the log does not name the model.
+ */
+export const refusedRoute = ({ route }: Pick<StepState, 'route'>, provider: string): Route | null => route?.provider === provider ? route : null
+
 const closed = (state: StepState): StepState =>
   state.turn === null && state.step === null && state.refused.length === 0 && Object.keys(state.chains).length === 0
     ? state

@@ -1,8 +1,9 @@
 import type { FactOf } from '../../events/facts.ts'
 import type { MoveCause } from '../../events/policy-key.ts'
 import { type Route, routeName } from '../../events/route.ts'
-import { type Classification, classifyFailure, type FailureKind } from '../../policy/classify.ts'
+import { type Classification, classifyFailure, PASSING } from '../../policy/classify.ts'
 import type { SessionState } from '../../reducers/session.ts'
+import { refusedRoute } from '../../reducers/step.ts'
 import { durationText, oneLine } from '../text.ts'
 import { type Advance, continuationOf, isCutOff, sameAttempt } from './advance.ts'
 
@@ -32,9 +33,6 @@ const CAUSES: Readonly<Record<MoveCause, string>> = {
 /** A route as a line shows it: its names come from a file. */
 export const shownRoute = (route: Route): string => oneLine(routeName(route), NAME)
 
-/** Of these kinds a verdict tells every time that the text names, so that one without any holds at any time. */
-const PASSING: ReadonlySet<FailureKind> = new Set(['spent-allowance', 'rate-limit', 'server'])
-
 interface Verdict { readonly at: number; readonly timeless: boolean; readonly verdict: Classification }
 /** Verdicts by refusal: one is asked about by its line, its record, and the move or wait that follows; and most repeat. */
 const verdicts = new Map<string, Verdict>()
@@ -52,7 +50,8 @@ export function verdictOf({ failure, at }: Pick<FactOf<'requestFailed'>, 'failur
   const known = verdicts.get(key)
   if (known !== undefined && (known.at === at || known.timeless)) return known.verdict
   const verdict = classifyFailure({ ...failure, provider }, { now: at })
-  const timeless = PASSING.has(verdict.kind) && verdict.resetsAt === undefined && verdict.resetHint === undefined
+  // Of these kinds a verdict tells every time that the text names, so that one without any holds at any time.
+  const timeless = PASSING.includes(verdict.kind) && verdict.resetsAt === undefined && verdict.resetHint === undefined
   if (verdicts.size >= MOST_VERDICTS) verdicts.clear()
   verdicts.set(key, { at, timeless, verdict })
   return verdict
@@ -76,8 +75,8 @@ export const moveReason = (fact: FactOf<'movePlanned'>): string =>
   fact.afterWait === undefined ? `of rule ${verdictOf(fact, fact.provider).rule}` : `the wait was over: ${CAUSES[fact.afterWait]}`
 
 function moved(fact: FactOf<'movePlanned'>, before: SessionState): string {
-  const { route } = before.step
-  const from = route?.provider === fact.provider ? shownRoute(route) : oneLine(fact.provider, NAME)
+  const route = refusedRoute(before.step, fact.provider)
+  const from = route === null ? oneLine(fact.provider, NAME) : shownRoute(route)
   return `moved from ${from} to ${shownRoute(fact.to)} (pool ${oneLine(fact.pool, NAME)}) because ${moveReason(fact)}`
 }
 
