@@ -6,8 +6,8 @@
  * too. A line is passed over only when its own first bytes prove its type; whatever looks different in any way, also a
  * line that does not end as an object does, is parsed. The commonest rows that are read are taken byte by byte where they
  * stand exactly as the harness writes them: of an answer, which repeats everything that was streamed, only the place and
- * the route. (Lines that `JSON.stringify` cannot write are another matter: one in which an object names a key twice counts
- * by its first `type`, and what is passed over may be no JSON inside its brackets.)
+ * the route. (Lines that `JSON.stringify` cannot write are another matter: where an object names a key twice the first one
+ * counts, and what is passed over may be no JSON inside its brackets.)
  */
 
 import { KNOWN_TYPES } from './event-types.ts'
@@ -33,7 +33,7 @@ const stands = (text: Buffer, bytes: Buffer, at: number): boolean => {
 }
 
 const nameAt = (bytes: Buffer, from: number, to: number): string =>
-  BY_LENGTH[to - from]?.find(known => stands(known.bytes, bytes, from))?.name ?? bytes.toString('latin1', from, to)
+  BY_LENGTH[to - from]?.find(known => stands(known.bytes, bytes, from))?.name ?? bytes.toString('utf8', from, to)
 
 /** The type that the first bytes of a line prove, or `undefined`. */
 export function provenType(bytes: Buffer, start: number, end: number): string | undefined {

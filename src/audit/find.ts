@@ -1,4 +1,4 @@
-import { existsSync, fstatSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, fstatSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Options } from './options.ts'
 import { UsageError } from './options.ts'
@@ -63,6 +63,15 @@ function stdinIsGiven(): boolean {
   }
 }
 
+/** What stands at a path, or what is wrong with it. */
+function statOf(path: string): Stats | string {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? 'there is no such file or directory'
+  } catch (error) {
+    return `it cannot be looked at (${(error as { code?: string }).code ?? 'unknown'})`
+  }
+}
+
 /** Where to look when the command line names no file. */
 function defaultRoots({ home, session }: Options): string[] {
   const given = home ?? (session !== undefined || !stdinIsGiven() ? process.env['DSH_HOME'] : undefined)
@@ -73,7 +82,7 @@ function defaultRoots({ home, session }: Options): string[] {
 
 /** In a home, the directory of a log bears the id of its session, so others need not be opened. */
 const mayHold = (path: string, session: string | undefined): boolean =>
-  session === undefined || dirname(path).split(/[/\\]/).at(-1)?.startsWith(encodeId(session)) === true
+  session === undefined || [session, `session-${session}`].some(id => dirname(path).split(/[/\\]/).at(-1)?.startsWith(encodeId(id)) === true)
 
 /**
  * Find the logs to read.
@@ -90,13 +99,16 @@ export function* findLogs(options: Options, report: Report): Generator<Found> {
       yield { path: STDIN }
       continue
     }
-    const stat = statSync(root, { throwIfNoEntry: false })
-    if (stat === undefined) {
-      report({ file: root, offset: null, unpacked: false, unreadable: true, text: 'there is no such file or directory' })
+    const stat = statOf(root)
+    if (typeof stat === 'string') {
+      report({ file: root, offset: null, unpacked: false, unreadable: true, text: stat })
     } else if (stat.isDirectory()) {
+      let logs = 0
       for (const path of logsBelow(root, report)) {
+        logs += 1
         if (named || mayHold(path, options.session)) yield { path, ...journalAbove(dirname(path)) }
       }
+      if (logs === 0) report({ file: root, offset: null, unpacked: false, unreadable: false, text: 'no log is in this directory' })
     } else {
       yield { path: root, ...journalAbove(dirname(root)) }
     }

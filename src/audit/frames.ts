@@ -17,19 +17,40 @@ export const isSkippable = (frame: Buffer): boolean => frame.length >= 4 && (fra
 /** A frame whose headers make no sense. */
 export class BadFrame extends Error {}
 
-/**
- * How many bytes a frame says it unpacks to. Only a hint: it is a stranger's word.
- *
- * @param frame - the beginning of a frame.
- */
-export function contentSize(frame: Buffer): number | undefined {
-  const descriptor = frame[4] ?? 0
+/** Bytes of a frame's header behind its magic number and descriptor, by what the descriptor says. */
+function headerRest(descriptor: number): { readonly window: number; readonly dictionary: number; readonly size: number } {
   const single = (descriptor & 0x20) !== 0
-  const at = 5 + (single ? 0 : 1) + ([0, 1, 2, 4][descriptor & 3] ?? 0)
-  const width = [single ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0
-  if (width === 0 || frame.length < at + width) return undefined
-  if (width === 8) return Number(frame.readBigUInt64LE(at))
-  return frame.readUIntLE(at, width) + (width === 2 ? 256 : 0)
+  return { window: single ? 0 : 1, dictionary: [0, 1, 2, 4][descriptor & 3] ?? 0, size: [single ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0 }
+}
+
+/** A window of 16 MB, as a header says it. */
+const WINDOW = 0x70
+
+/**
+ * What a frame that breaks off holds in its whole blocks, as a whole frame.
+ *
+ * @param torn - the beginning of a frame.
+ * @returns the frame; `undefined` where not one block is whole.
+ */
+export function wholeBlocks(torn: Buffer): Buffer | undefined {
+  const descriptor = torn[4] ?? 0
+  const { window, dictionary, size } = headerRest(descriptor)
+  const header = 5 + window + dictionary + size
+  let end = header
+  let lastHead = -1
+  while (end + 3 <= torn.length) {
+    const head = torn.readUIntLE(end, 3)
+    const next = end + 3 + (((head >> 1) & 3) === RLE_BLOCK ? 1 : head >> 3)
+    if (next > torn.length) break
+    lastHead = end
+    end = next
+  }
+  if (lastHead === -1) return undefined
+  // Neither its size nor its checksum is known any more.
+  const whole = Buffer.concat([torn.subarray(0, 4), Buffer.from([descriptor & 3, WINDOW]), torn.subarray(5 + window, 5 + window + dictionary), torn.subarray(header, end)])
+  const at = whole.length - (end - lastHead)
+  whole[at] = (whole[at] ?? 0) | 1
+  return whole
 }
 
 /** Most bytes that one block unpacks to. */
@@ -116,17 +137,15 @@ export class FrameWalker {
 
   private descriptor(value: number): void {
     if ((value & 0x08) !== 0) throw new BadFrame('a reserved bit of the frame is set')
-    const single = (value & 0x20) !== 0
-    const size = [single ? 1 : 0, 2, 4, 8][value >> 6] ?? 0
-    const dictionary = [0, 1, 2, 4][value & 3] ?? 0
+    const { window, dictionary, size } = headerRest(value)
     this.checksum = (value & 0x04) !== 0
-    const rest = (single ? 0 : 1) + dictionary + size
-    this.enter('header', rest)
+    this.enter('header', window + dictionary + size)
   }
 
   private block(value: number): void {
     const type = (value >> 1) & 3
     if (type === RESERVED_BLOCK) throw new BadFrame('a block of a reserved type')
+    if (value >> 3 > BLOCK_MAX) throw new BadFrame('a block that is larger than one may be')
     this.last = (value & 1) === 1
     this.most += type === COMPRESSED_BLOCK ? BLOCK_MAX : value >> 3
     this.enter('payload', type === RLE_BLOCK ? 1 : value >> 3)

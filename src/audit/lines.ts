@@ -5,7 +5,7 @@ import { BLOCK, type Scanner } from './scanner.ts'
 const LF = 0x0A
 const CR = 0x0D
 /** Longest line that is parsed, in bytes; the harness's own rows stay far below. */
-export const MAX_LINE = 64 * 1024 * 1024
+export const MAX_LINE = 16 * 1024 * 1024
 /** Lines after which a file without a single row of a log is none. */
 const PATIENCE = 64
 
@@ -172,7 +172,9 @@ export class Lines {
       return -1
     }
     const start = base - this.carried
-    if (!this.skipping) {
+    if (this.skipping) {
+      if ((end === 0 ? this.lastByte : bytes[end - 1]) !== BRACE) this.target.broken(start, false)
+    } else {
       const line = Buffer.concat([...this.carry, bytes.subarray(0, end)])
       if (this.scanner === null) this.parse(line, 0, line.length, start, false)
       else this.line(line, 0, line.length, start)

@@ -1,14 +1,14 @@
-import { BadFrame, contentSize, FrameWalker, isSkippable } from './frames.ts'
+import { BadFrame, FrameWalker } from './frames.ts'
 
+/** Places at which the beginning of a frame is looked for behind one that breaks off. */
+const TRIES = 1_000
 const MAGIC = Buffer.from([0x28, 0xB5, 0x2F, 0xFD])
 
 /** A whole frame, by its place in the bytes at hand. */
 export interface Frame {
   readonly start: number
   readonly end: number
-  /** Bytes that it says it unpacks to; `undefined` where it does not say, as the host's own do not. */
-  readonly size: number | undefined
-  /** Bytes that it unpacks to at most. */
+  /** Bytes that its blocks unpack to at most. What it says itself is a stranger's word, and the host's own say nothing. */
   readonly bound: number
 }
 
@@ -40,15 +40,20 @@ export class Packed {
     return next.done !== true
   }
 
+  /** No more is wanted. */
+  async close(): Promise<void> {
+    await this.source.return?.()
+  }
+
   /** The first bytes at hand are dealt with. */
   drop(count: number): void {
     this.bytes = this.bytes.subarray(count)
     this.offset += count
   }
 
-  /** Go on at the next place where a frame may begin. */
+  /** Go on at the next place where a frame may begin, behind the first byte at hand. */
   async resync(): Promise<void> {
-    this.drop(1)
+    this.drop(Math.min(1, this.bytes.length))
     while (this.bytes.length > 0 || await this.more()) {
       const found = this.bytes.indexOf(MAGIC)
       if (found !== -1) return this.drop(found)
@@ -57,6 +62,20 @@ export class Packed {
       this.drop(this.bytes.length - kept)
       if (!await this.more()) return this.drop(kept)
     }
+  }
+
+  /** Whether a frame that is whole begins somewhere behind the first byte at hand: then the first one is not merely cut off. */
+  holdsAnother(isSound: (frame: Frame) => boolean): boolean {
+    for (let start = this.bytes.indexOf(MAGIC, 1), tries = 0; start !== -1 && tries < TRIES; start = this.bytes.indexOf(MAGIC, start + 1), tries += 1) {
+      const walker = new FrameWalker()
+      try {
+        const end = walker.take(this.bytes, start)
+        if (walker.done && isSound({ start, end, bound: walker.bound })) return true
+      } catch {
+        // No frame begins here.
+      }
+    }
+    return false
   }
 
   /**
@@ -72,12 +91,10 @@ export class Packed {
       try {
         const end = walker.take(this.bytes, start)
         if (!walker.done) break
-        const head = this.bytes.subarray(start, end)
-        const size = isSkippable(head) ? 0 : contentSize(head)
-        const bound = size ?? walker.bound
+        const { bound } = walker
         total += bound
         if (total > most && frames.length > 0) break
-        frames.push({ start, end, size, bound })
+        frames.push({ start, end, bound })
         start = end
       } catch (bad) {
         if (bad instanceof BadFrame) return { frames, bad }

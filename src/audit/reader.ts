@@ -32,7 +32,8 @@ async function peek(source: AsyncIterator<Buffer>): Promise<Buffer> {
   while (head.length < 4) {
     const next = await source.next()
     if (next.done === true) break
-    head = head.length === 0 ? next.value : Buffer.concat([head, next.value])
+    // The source uses its buffer again.
+    head = head.length === 0 && next.value.length >= 4 ? next.value : Buffer.concat([head, next.value])
   }
   return head
 }
@@ -100,6 +101,8 @@ class LogReading {
 
   /** The file is over. */
   end(): void {
+    // Nobody wants to know how a log ends that was not asked for.
+    if (!this.wanted) return
     this.lines.end()
     if (!this.lines.isLog) return
     for (const offset of this.early) this.brokenLine(offset)
@@ -132,21 +135,27 @@ export async function readSession(path: string, options: ReadOptions): Promise<R
     return { isLog: false }
   }
   const scanner = options.full === true ? null : borrow()
+  let source: AsyncIterator<Buffer> | undefined
+  let reading: LogReading | undefined
   try {
-    const source = open(path, scanner)
+    source = open(path, scanner)
     const head = await peek(source)
     if (head.length === 0) return fail('the file is empty')
     if (isGzip(head)) return fail('this is gzip; unpack it first')
     const packed = isPacked(head)
-    const reading = new LogReading(file, packed, scanner, options)
+    reading = new LogReading(file, packed, scanner, options)
     await (packed ? readPacked(file, joined(head, source), reading, options.report) : readPlain(joined(head, source), reading))
-    reading.end()
-    return reading.lines.isLog ? { isLog: true } : fail('no row of a session log is in this file')
   } catch (error) {
-    return fail(`it cannot be read (${(error as { code?: string }).code ?? String(error)})`)
+    fail(`it cannot be read${reading === undefined ? '' : ' any further'} (${(error as { code?: string }).code ?? String(error)})`)
+    // What was read of it stays read.
+    reading?.end()
+    return { isLog: reading?.lines.isLog === true }
   } finally {
+    await source?.return?.()
     if (scanner !== null) giveBack(scanner)
   }
+  reading.end()
+  return reading.lines.isLog ? { isLog: true } : fail('no row of a session log is in this file')
 }
 
 async function readPlain(source: AsyncIterable<Buffer>, reading: LogReading): Promise<void> {

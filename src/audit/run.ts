@@ -70,10 +70,10 @@ class Run {
   }
 
   private readonly report: Report = (problem) => {
-    const { file, offset, unreadable, text } = problem
+    const { file, offset, unpacked, unreadable, text } = problem
     this.unreadable ||= unreadable
     // A damaged disk must not fill the memory.
-    if (this.problems.length < 10_000) this.problems.push({ file, offset, unreadable, text })
+    if (this.problems.length < 10_000) this.problems.push({ file, offset, unpacked, unreadable, text })
     this.around.complain(problemText(problem))
   }
 
@@ -144,7 +144,11 @@ class Run {
     const { print, whatIf, writeFile } = this.around
     if (html !== undefined) {
       const { page } = await import('../projections/audit/html.ts')
-      writeFile(html, page(this.document(this.forPage)))
+      try {
+        writeFile(html, page(this.document(this.forPage)))
+      } catch (error) {
+        this.report({ file: html, offset: null, unpacked: false, unreadable: true, text: `the page cannot be written (${(error as { code?: string }).code ?? String(error)})` })
+      }
     }
     if (output === 'json') print(`${JSON.stringify(this.document(this.sessions), null, 2)}\n`)
     if (output === 'ndjson') {

@@ -1,6 +1,6 @@
 // As a whole: a named import of what an older Node does not have would keep the command from starting at all.
 import * as zlib from 'node:zlib'
-import { BadFrame, FrameWalker } from './frames.ts'
+import { BadFrame, FrameWalker, wholeBlocks } from './frames.ts'
 import { type Frame, Packed } from './packed.ts'
 import { type Decoder, loadDecoder } from './zstd.ts'
 
@@ -12,6 +12,9 @@ const LARGE = 16 * 1024 * 1024
 /** Whether this Node unpacks larger ones; 22.15 is the first that does. */
 const unpacksLarge = typeof (zlib as { createZstdDecompress?: unknown }).createZstdDecompress === 'function'
 
+/** Damaged frames after which the rest of a file is given up. */
+const MOST_LOST = 1_000
+
 /** What unpacking gives: bytes of the log, or a place where some are lost. */
 export type Piece =
   | { readonly bytes: Buffer }
@@ -19,24 +22,32 @@ export type Piece =
   | { readonly lost: 'torn' | 'damaged'; readonly offset: number; readonly text: string }
 
 const damaged = (offset: number, why: string): Piece => ({ lost: 'damaged', offset, text: `a Zstandard frame cannot be unpacked (${why}); reading goes on behind it` })
+const torn = (offset: number): Piece => ({ lost: 'torn', offset, text: 'the file ends inside a Zstandard frame; what it still gives was read' })
 const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error)
 
-/** Whole frames. They are unpacked together, and one by one where one of them is damaged. */
-function* unpackFrames(packed: Packed, frames: readonly Frame[], decoder: Decoder): Generator<Piece> {
+/** What frames that follow one another hold, or `null` where one of them is damaged. */
+const contentOf = ({ bytes }: Packed, frames: readonly Frame[], decoder: Decoder): Buffer | null =>
+  decoder.unpack(bytes.subarray(frames[0]?.start, frames.at(-1)?.end), frames.reduce((sum, { bound }) => sum + bound, 0))
+
+/**
+ * Whole frames. They are unpacked together, and one by one where one of them is damaged: behind that one the next is
+ * looked for byte by byte, since where it ends is not to be trusted.
+ */
+async function* unpackFrames(packed: Packed, frames: readonly Frame[], decoder: Decoder): AsyncGenerator<Piece> {
   const all = contentOf(packed, frames, decoder)
-  if (all !== null) return void (yield { bytes: all })
+  if (all !== null) {
+    yield { bytes: all }
+    return packed.drop(frames.at(-1)?.end ?? 0)
+  }
   for (const frame of frames) {
     const bytes = contentOf(packed, [frame], decoder)
-    yield bytes === null ? damaged(packed.offset + frame.start, 'its content is damaged') : { bytes }
+    if (bytes === null) {
+      yield damaged(packed.offset + frame.start, 'its content is damaged')
+      packed.drop(frame.start)
+      return packed.resync()
+    }
+    yield { bytes }
   }
-}
-
-/** What frames that follow one another hold, or `null` where one of them is damaged. */
-function contentOf({ bytes }: Packed, frames: readonly Frame[], decoder: Decoder): Buffer | null {
-  const bound = frames.reduce((sum, frame) => sum + frame.bound, 0)
-  const stated = frames.every(({ size }) => size !== undefined)
-  const content = decoder.unpack(bytes.subarray(frames[0]?.start, frames.at(-1)?.end), bound)
-  return stated && content?.length !== bound ? null : content
 }
 
 /** Until it takes more, or is closed. */
@@ -57,14 +68,12 @@ async function* stream(packed: Packed, walker: FrameWalker): AsyncGenerator<Piec
       if (!unpacker.write(piece)) await drained(unpacker)
     }
     unpacker.end()
-  })()
+  })().catch((error: unknown) => { unpacker.destroy(error instanceof Error ? error : new Error(String(error))) })
   try {
     for await (const bytes of unpacker) yield { bytes: bytes as Buffer }
   } finally {
     unpacker.destroy()
-    // The frame is walked to its end even when it cannot be unpacked, so that the next one is found.
     await feed
-    for await (const _piece of rest(packed, walker)) continue
   }
 }
 
@@ -84,19 +93,29 @@ async function* unpackLarge(packed: Packed): AsyncGenerator<Piece> {
   try {
     if (unpacksLarge) yield* stream(packed, walker)
     else for await (const _piece of rest(packed, walker)) continue
-    if (!unpacksLarge) yield damaged(start, `it is larger than the harness writes them, which needs Node 22.15 or later; this is ${process.version}`)
+    if (!unpacksLarge) yield damaged(start, `it is larger than the host writes them, which needs Node 22.15 or later; this is ${process.version}`)
     else if (!walker.done) yield torn(start)
   } catch (error) {
-    if (error instanceof BadFrame) throw error
-    yield walker.done ? damaged(start, messageOf(error)) : torn(start)
+    yield damaged(start, messageOf(error))
+    if (!walker.done) await packed.resync()
   }
 }
 
-const torn = (offset: number): Piece => ({ lost: 'torn', offset, text: 'the file ends inside a Zstandard frame; what it still gives was read' })
+/** Whether a sound frame begins in what should be a frame's own bytes: then that one does not end where it says. */
+function overruns(packed: Packed, decoder: Decoder): boolean {
+  return packed.holdsAnother(({ start, end, bound }) => bound <= LARGE && decoder.unpack(packed.bytes.subarray(start, end), bound) !== null)
+}
+
+async function* skip(packed: Packed): AsyncGenerator<Piece> {
+  yield damaged(packed.offset, 'it does not end where it says')
+  await packed.resync()
+}
 
 /** The file ends inside a frame. */
 function* unpackTorn(packed: Packed, decoder: Decoder): Generator<Piece> {
-  for (const bytes of decoder.beginning(packed.bytes)) yield { bytes }
+  const whole = wholeBlocks(packed.bytes)
+  const bytes = whole === undefined ? null : decoder.unpack(whole, LARGE)
+  if (bytes !== null) yield { bytes }
   yield torn(packed.offset)
   packed.drop(packed.bytes.length)
 }
@@ -107,13 +126,12 @@ async function* next(packed: Packed, decoder: Decoder): AsyncGenerator<Piece> {
   const last = frames.at(-1)
   if (last !== undefined && last.bound <= LARGE) {
     yield* unpackFrames(packed, frames, decoder)
-    packed.drop(last.end)
-  } else if (last !== undefined || packed.bytes.length > LARGE_PACKED) {
-    yield* unpackLarge(packed)
   } else if (bad !== undefined) {
     throw bad
+  } else if (last !== undefined || packed.bytes.length > LARGE_PACKED) {
+    yield* last === undefined && overruns(packed, decoder) ? skip(packed) : unpackLarge(packed)
   } else if (!await packed.more()) {
-    yield* unpackTorn(packed, decoder)
+    yield* overruns(packed, decoder) ? skip(packed) : unpackTorn(packed, decoder)
   }
 }
 
@@ -126,14 +144,24 @@ async function* next(packed: Packed, decoder: Decoder): AsyncGenerator<Piece> {
 export async function* unpack(source: AsyncIterable<Buffer>): AsyncGenerator<Piece> {
   const packed = new Packed(source)
   const decoder = await loadDecoder()
-  while (packed.bytes.length > 0 || await packed.more()) {
-    const start = packed.offset
-    try {
-      yield* next(packed, decoder)
-    } catch (error) {
-      if (!(error instanceof BadFrame)) throw error
-      yield { lost: 'damaged', offset: start, text: `${error.message}; reading goes on at the next frame` }
-      if (packed.offset === start) await packed.resync()
+  let lost = 0
+  try {
+    while (packed.bytes.length > 0 || await packed.more()) {
+      const start = packed.offset
+      try {
+        for await (const piece of next(packed, decoder)) {
+          if ('lost' in piece) lost += 1
+          yield piece
+        }
+      } catch (error) {
+        if (!(error instanceof BadFrame)) throw error
+        lost += 1
+        yield { lost: 'damaged', offset: start, text: `${error.message}; reading goes on at the next frame` }
+        if (packed.offset === start) await packed.resync()
+      }
+      if (lost > MOST_LOST) return yield { lost: 'damaged', offset: packed.offset, text: `more than ${MOST_LOST} frames are damaged; the rest is not read` }
     }
+  } finally {
+    await packed.close()
   }
 }

@@ -3,18 +3,14 @@ export interface Decoder {
   /**
    * @param frames - frames put end to end.
    * @param bound - bytes that they unpack to at most, together.
-   * @returns their content, or `null` where one of them is damaged or unpacks to more.
+   * @returns their content, or `null` where one of them is damaged.
    */
   unpack(frames: Buffer, bound: number): Buffer | null
-  /** @returns what the beginning of a frame still gives. */
-  beginning(frame: Buffer): Generator<Buffer>
 }
-
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
 /** Load the package that does it; only a packed log needs it. */
 export async function loadDecoder(): Promise<Decoder> {
-  const { ZSTDDecoder } = await import('zstddec/stream')
+  const { ZSTDDecoder } = await import('zstddec')
   const decoder = new ZSTDDecoder()
   await withoutFetch(() => decoder.init())
   return {
@@ -22,20 +18,7 @@ export async function loadDecoder(): Promise<Decoder> {
       if (bound === 0) return Buffer.alloc(0)
       const content = decoder.decode(frames, bound)
       // It returns what failed as nothing; frames that may hold something and hold nothing are written by nobody.
-      return content.length === 0 ? null : bufferOf(content)
-    },
-    * beginning(frame) {
-      let nothing = false
-      try {
-        for (const part of decoder.decodeStreaming([frame])) {
-          // It would go on giving nothing for a damaged one.
-          if (nothing && part.length === 0) return
-          nothing = part.length === 0
-          if (!nothing) yield bufferOf(part)
-        }
-      } catch {
-        // That it is only a beginning.
-      }
+      return content.length === 0 ? null : Buffer.from(content.buffer, content.byteOffset, content.length)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { withinBounds } from './bounds.ts'
 import type { Fact } from '../events/facts.ts'
 import type { PoolChoice, RetryChoice, SettingChange } from '../events/settings.ts'
 
@@ -45,6 +46,9 @@ function apply(state: SettingsState, change: SettingChange, at: number): Setting
   }
 }
 
+/** Commands that have begun and not settled: one runs at a time, so more are a damaged log. */
+const MAX_OPEN = 64
+
 function settle(state: SettingsState, commandId: string, ok: boolean, at: number): SettingsState {
   // Every command of the harness settles with this event: only ours were opened.
   if (!Object.hasOwn(state.open, commandId)) return state
@@ -62,7 +66,7 @@ function settle(state: SettingsState, commandId: string, ok: boolean, at: number
 export function evolveSettings(state: SettingsState, fact: Fact): SettingsState {
   switch (fact.type) {
     case 'settingRequested':
-      return { ...state, open: { ...state.open, [fact.commandId]: fact.change } }
+      return { ...state, open: withinBounds({ ...state.open, [fact.commandId]: fact.change }, MAX_OPEN) }
     case 'commandSettled':
       return settle(state, fact.commandId, fact.ok, fact.at)
     case 'stepStarted':

@@ -1,7 +1,12 @@
-import { produce } from 'immer'
-import type { Fact, FactOf } from '../events/facts.ts'
+import type { Fact, FactOf, PlannedRetry } from '../events/facts.ts'
 import { boundFailure, type Failure } from '../events/failure.ts'
 import { type Route, sameRoute } from '../events/route.ts'
+import { withinBounds } from './bounds.ts'
+
+/** Chains of one step: every route of a pool, in each way in which a wait may end. */
+const MAX_CHAINS = 1_024
+/** Routes that refuse in one step: those of a pool. */
+const MAX_REFUSED = 256
 
 /** A chain of planned retries: one policy, one provider, one step. */
 export interface Chain {
@@ -70,8 +75,11 @@ export const isCutOff = (fact: FactOf<'turnEnded'>): boolean =>
 function withRefusal(refused: StepState['refused'], route: Route, failure: Failure): RefusedRoute[] {
   return refused.some(other => sameRoute(other.route, route))
     ? refused.map(other => sameRoute(other.route, route) ? { route, failure } : other)
-    : [...refused, { route, failure }]
+    : [...refused.slice(1 - MAX_REFUSED), { route, failure }]
 }
+
+const withChain = (chains: StepState['chains'], { policyKey, provider, retry, retryId }: PlannedRetry): StepState['chains'] =>
+  withinBounds({ ...chains, [chainKey(provider, policyKey)]: { retryId, retry } }, MAX_CHAINS)
 
 /**
  * Fold one fact into the place of the session's loop.
@@ -104,16 +112,11 @@ export function evolveStep(state: StepState, fact: Fact): StepState {
     case 'requestFailed':
       return state.route === null ? state : { ...state, refused: withRefusal(state.refused, state.route, boundFailure(fact.failure)) }
     case 'waitPlanned':
-      return produce(state, (draft) => {
-        draft.chains[chainKey(fact.provider, fact.policyKey)] = { retryId: fact.retryId, retry: fact.retry }
-        // A wait opens a new round: after it every route may be asked once more.
-        draft.refused = []
-      })
+      // A wait opens a new round: after it every route may be asked once more.
+      return { ...state, chains: withChain(state.chains, fact), refused: [] }
     case 'movePlanned':
     case 'otherRetryPlanned':
-      return produce(state, (draft) => {
-        draft.chains[chainKey(fact.provider, fact.policyKey)] = { retryId: fact.retryId, retry: fact.retry }
-      })
+      return { ...state, chains: withChain(state.chains, fact) }
     default:
       return state
   }

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Fact } from '../../src/events/facts.ts'
-import { contentSize } from '../../src/audit/frames.ts'
 import type { Problem } from '../../src/audit/problems.ts'
 import { readSession } from '../../src/audit/reader.ts'
 import { BLOCK } from '../../src/audit/scanner.ts'
@@ -23,6 +22,20 @@ async function read(content: Buffer | string, name = 'x.jsonl', full = false) {
   const problems: Problem[] = []
   const { isLog } = await readSession(path, { step: ({ fact }) => facts.push(fact.type) > 0, report: problem => problems.push(problem), full })
   return { facts, problems, isLog, path }
+}
+
+/** Where the blocks of a frame begin that states its size. */
+function blocksOf(frame: Buffer): number[] {
+  const descriptor = frame[4]!
+  const single = (descriptor & 0x20) !== 0
+  const found: number[] = []
+  for (let at = 5 + (single ? 0 : 1) + [single ? 1 : 0, 2, 4, 8][descriptor >> 6]!, last = false; !last;) {
+    found.push(at)
+    const head = frame.readUIntLE(at, 3)
+    last = (head & 1) === 1
+    at += 3 + (((head >> 1) & 3) === 1 ? 1 : head >> 3)
+  }
+  return found
 }
 
 const text = story().text
@@ -59,9 +72,8 @@ describe('a log', () => {
 
   it('is packed by the host in frames that do not say how much they hold, and those of the tests are the same', async () => {
     const made = await promisify(zstdCompress)(Buffer.from(text), { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
-    expect(contentSize(made)).toBeUndefined()
-    expect(contentSize(frame(text))).toBeUndefined()
-    expect(contentSize(statedFrame(text))).toBe(Buffer.byteLength(text))
+    // Without a size in its header, unlike what Node's synchronous call makes.
+    expect([made[4], frame(text)[4], statedFrame(text)[4]! >> 6]).toEqual([0x04, 0x04, 1])
     expect(zstdDecompressSync(frame(text)).toString()).toBe(text)
     expect((await read(made)).facts).toHaveLength(whole)
   })
@@ -93,6 +105,61 @@ describe('a log', () => {
     const { facts, problems } = await read(Buffer.concat([...parts.slice(0, 3), broken, ...parts.slice(4)]))
     expect(facts).toHaveLength(whole - 1)
     expect(problems).toMatchObject([{ offset: parts.slice(0, 3).reduce((sum, part) => sum + part.length, 0), unreadable: true }])
+  })
+
+  it('loses one frame to a bit in it, wherever the bit is, and says so; the frames behind it are read', async () => {
+    const parts = frames()
+    const before = parts.slice(0, 3).reduce((sum, part) => sum + part.length, 0)
+    for (let bit = 0; bit < 8 * parts[3]!.length; bit += 1) {
+      const broken = Buffer.from(parts[3]!)
+      broken[bit >> 3]! ^= 1 << (bit & 7)
+      const { facts, problems } = await read(Buffer.concat([...parts.slice(0, 3), broken, ...parts.slice(4)]))
+      // A flipped window size changes nothing.
+      if (facts.length === whole) continue
+      expect([bit, facts.length]).toEqual([bit, whole - 1])
+      expect(problems[0]).toMatchObject({ offset: before, unreadable: true })
+    }
+  })
+
+  it('may hold a frame that breaks off before others: those are read', async () => {
+    const parts = frames()
+    for (let length = 5; length < parts[3]!.length; length += 7) {
+      const { facts, problems } = await read(Buffer.concat([...parts.slice(0, 3), parts[3]!.subarray(0, length), ...parts.slice(4)]))
+      expect([length, facts.length, problems[0]?.unreadable]).toEqual([length, whole - 1, true])
+    }
+  })
+
+  it('may say in a frame that it holds nothing, and lie', async () => {
+    const row = `${lines[0]!.slice(0, -1)},"pad":"${'x'.repeat(200)}"}`
+    const stated = statedFrame(`${row}\n`)
+    const lying = Buffer.from(stated)
+    // The bytes of the size, whatever their number is.
+    for (let at = 5; at < 5 + [1, 2, 4, 8][stated[4]! >> 6]!; at += 1) lying[at] = 0
+    const { problems } = await read(Buffer.concat([lying, ...frames()]))
+    expect(problems[0]).toMatchObject({ offset: 0, unreadable: true })
+  })
+
+  it('may be damaged in a frame that is too large to hold: nothing throws, and what comes before it is read', async () => {
+    const noise = Array.from({ length: 15_000 }, (_, index) => `${JSON.stringify({ type: 'tool/result', seq: index, time: index, data: { text: randomBytes(400).toString('base64') } })}\n`).join('')
+    const large = zstdCompressSync(Buffer.from(noise))
+    expect(large.length).toBeGreaterThan(5 * 1024 * 1024)
+    for (const at of blocksOf(large).filter((_, index, all) => index % 8 === 0 || index === all.length - 2)) {
+      const broken = Buffer.from(large)
+      broken[at]! |= 6
+      const { facts, problems } = await read(Buffer.concat([...frames(), broken]))
+      expect([at, facts.length, problems.some(({ unreadable }) => unreadable)]).toEqual([at, whole, true])
+    }
+  })
+
+  it('leaves no file open that was not read to its end', async () => {
+    const path = join(dir, 'x.jsonl')
+    for (const content of [text, Buffer.concat(frames()), Buffer.from([0x1F, 0x8B, 8, 0])]) {
+      writeFileSync(path, content)
+      const open = (): number => readdirSync('/proc/self/fd').length
+      const before = open()
+      for (let round = 0; round < 20; round += 1) await readSession(path, { step: () => false, report() {} })
+      expect(open()).toBeLessThanOrEqual(before)
+    }
   })
 
   it('may have bytes between frames that are none', async () => {

@@ -28,6 +28,8 @@ export interface SessionReport extends SessionHead {
 export interface ReportedProblem {
   readonly file: string
   readonly offset: number | null
+  /** Whether the offset counts unpacked bytes. */
+  readonly unpacked: boolean
   readonly unreadable: boolean
   readonly text: string
 }
