@@ -66,13 +66,19 @@ export function durationText(ms: number, language: string): string {
 /** Times that can be read in one way only. */
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)/g
 
+/** What stands before the time of a reset: a text may also tell when a plan or an invoice is due. */
+const RESET = /reset|renew|refresh|regain|again|available|access|retry|until|恢复|重置|刷新/i
+
 /**
- * The last time in a text that can be read in one way only. The host knows many more ways to write one.
+ * The last time of a reset in a text that can be read in one way only. The host knows many more ways to write one.
  *
  * @param text - any text.
  * @returns epoch ms, or `NaN`.
  */
-export const instantIn = (text: string): number => Date.parse(text.match(INSTANT)?.at(-1) ?? '')
+export function instantIn(text: string): number {
+  const found = [...text.matchAll(INSTANT)].filter(({ index }) => RESET.test(text.slice(Math.max(0, index - 60), index)))
+  return Date.parse(found.at(-1)?.[0] ?? '')
+}
 
 /**
  * An amount as people read it.

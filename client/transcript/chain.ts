@@ -35,9 +35,12 @@ export interface Chain {
   readonly until: number | null
 }
 
+/** A provider that names a later time than that, in ms, names none. */
+const FARTHEST_MS = 400 * 24 * 3_600_000
+
 /** When the provider said that its allowance comes back, where it left no doubt: epoch ms, or `null`. */
 function untilOf(said: string, at: number, afterMs: unknown): number | null {
-  if (typeof afterMs === 'number' && Number.isFinite(afterMs) && afterMs > 0) return at + afterMs
+  if (typeof afterMs === 'number' && Number.isFinite(afterMs) && afterMs > 0 && afterMs < FARTHEST_MS) return at + afterMs
   const found = instantIn(said)
   return found > at ? found : null
 }

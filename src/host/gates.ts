@@ -196,6 +196,18 @@ export class Gates {
   }
 
   /**
+   * Have a route asked earlier than planned, as when its mark lapses; not while somebody asks it.
+   *
+   * @param session - id of the session that would use it.
+   * @param route - the route.
+   * @param at - epoch ms; a later time changes nothing.
+   */
+  offer(session: string, route: Route, at: number): void {
+    const gate = this.gateFor(session, route)
+    if (gate.probe === undefined && at < gate.nextAt) this.schedule(gate, at, 'due')
+  }
+
+  /**
    * When the first of some routes is asked again.
    *
    * @param session - id of the session that would ask.

@@ -58,6 +58,8 @@ async function takePick(ctx: Context, session: Session, { book, clock, router, w
 interface Moving {
   readonly journal: Journal
   readonly gates: Gates
+  /** Epoch ms. */
+  readonly now: () => number
   readonly watch: Watch
   readonly announcer: Announcer
   readonly resume: () => Resume
@@ -69,11 +71,14 @@ interface Moving {
 
 /** Everything that a fact of a session sets in motion. */
 function onFact(moving: Moving, session: Session, fact: Fact, before: SessionState, after: SessionState): void {
-  const { journal, gates, watch, announcer, resume } = moving
+  const { journal, gates, now, watch, announcer, resume } = moving
   const found = transitions(before, after)
   for (const transition of found) {
     if (transition.type === 'left' && transition.entry.reason === 'disabled') gates.waits.end(session.id, { kind: 'disabled' })
   }
+  // A pool that is stated during the wait may hold a route that answers.
+  const { wait } = after.entries.open ?? {}
+  if (after.settings.pool !== before.settings.pool && wait) gates.waits.bringForward(session.id, Math.max(now(), wait.plannedAt + MESSAGE_GAP_MS), 'asked')
   indexWait(moving, session, fact, before, after)
   if (fact.type === 'turnStarted') resume().awake(session.id)
   // A turn that ends with its wait given up waited for the plugin that was unloaded before this one.
@@ -184,7 +189,7 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const balances = new Balances(ctx, config, clock, voice, (provider, reading) => { watch.read(provider, reading) })
   const watch = new Watch({ config, clock, scheduler, journal, gates, refresh: providers => balances.refresh(providers) })
   const flush = async (session: Session): Promise<void> => { await ctx.get('sessions')?.flush(session) }
-  const moving: Moving = { journal, gates, watch, announcer: new Announcer(ctx, warn), resume: () => resume, flush, stateOf: session => book.of(session) }
+  const moving: Moving = { journal, gates, now: () => clock.now(), watch, announcer: new Announcer(ctx, warn), resume: () => resume, flush, stateOf: session => book.of(session) }
   const book = new SessionBook((...change) => { onFact(moving, ...change) })
   const settings = new SettingsWriter(ctx, config, book, warn)
   const router = new Router({ ctx, config, clock, book, journal, balances, voice })

@@ -159,7 +159,7 @@ export class Recovery {
   /** A hundred sessions may be refused in one breath; one mark says it for all. */
   private saidAlready(mark: Mark): boolean {
     const held = markOf(this.parts.router.world.marks, mark.provider, mark.at)
-    return held !== undefined && held.rule === mark.rule && mark.at - held.at < SAME_REFUSAL_MS
+    return held !== undefined && held.rule === mark.rule && mark.at - held.at < SAME_REFUSAL_MS && Math.abs(mark.until - held.until) < SAME_REFUSAL_MS
   }
 
   /** The route of the failed request; a log that does not name its model leaves the provider. */
@@ -187,7 +187,7 @@ export class Recovery {
     // The look at other targets may have taken longer than the plan; a gate that has its time keeps it.
     gates.hold(session.id, on, clock.now() + (plan?.delayMs ?? config.longTermDelayMs))
     const others = otherWaysOut(on, this.context(payload), config)
-    for (const other of others) gates.hold(session.id, other.route, other.at)
+    for (const other of others) gates.offer(session.id, other.route, other.at)
     const routes: [Route, ...Route[]] = [on, ...others.map(({ route }) => route)]
     const first = this.deadline(session, routes, response.limitAt, plan)
     // A route that would not take the conversation is left now: a wait that is cancelled must not leave the session on it.

@@ -41,6 +41,9 @@ const reasonOf = (rule: Rule, facts: Facts): string =>
 const confidenceOf = (rule: Rule, facts: Facts, waitMs: number): Confidence =>
   RULES.some(other => other.kind === rule.kind && other.confidence === 'certain' && holds(other, facts, waitMs)) ? 'certain' : rule.confidence
 
+/** The farthest time that tells a spent allowance from a throttle, in ms. */
+const FARTHEST_MS = 400 * 24 * 3_600_000
+
 /** Kinds that pass with time; for the others a time in the text means something else. */
 export const PASSING: readonly FailureKind[] = ['spent-allowance', 'rate-limit', 'server']
 
@@ -54,7 +57,9 @@ export const classifyFailure = (failure: FailureInput | null | undefined, { now 
   const fields = readFields(failure)
   const facts = readFacts(fields)
   const reset = parseReset(fields.message, { now, providerRetryAfterMs: fields.providerRetryAfterMs })
-  const waitMs = reset.resetsAt === undefined ? 0 : reset.resetsAt - now
+  const named = reset.resetsAt === undefined ? 0 : reset.resetsAt - now
+  // No plan is longer than a year: such a time says nothing about an allowance.
+  const waitMs = named > FARTHEST_MS ? 0 : named
   const rule = RULES.find(candidate => holds(candidate, facts, waitMs)) ?? NO_RULE
   const passing = PASSING.includes(rule.kind)
   return {

@@ -20,6 +20,8 @@ export interface PlannedWait {
 export interface PlanMemory {
   readonly cause: WaitCause
   readonly secondTries: number
+  /** Throttles in a row. */
+  readonly throttles: number
 }
 
 /** Added to a provider's own reset time: its clock and ours differ, and asking a second early costs a whole interval. */
@@ -37,6 +39,15 @@ export const SECOND_TRIES_MS: readonly number[] = [120_000, 510_000]
 const byPromise = (cause: WaitCause): boolean => cause === 'hint' || cause === 'second-try'
 
 /**
+ * The shortest delay of an attempt at a promised time, in ms. A provider whose promises did not hold is looked at as
+ * after a promise that was refuted; then another near one is not believed: it would be asked every few seconds for hours.
+ */
+function leastAfter(last: PlanMemory | undefined, promisedMs: number, intervalMs: number): number {
+  if (last === undefined || (!byPromise(last.cause) && last.secondTries === 0)) return 0
+  return SECOND_TRIES_MS[last.secondTries] ?? (promisedMs < (SECOND_TRIES_MS[0] ?? 0) ? intervalMs : 0)
+}
+
+/**
  * Plan the next attempt on a route: the earliest of the configured interval and the provider's own reset time. A hint
  * never delays an attempt; one that lies in the past, is absurdly near or was just refuted is worth a short second look
  * or two, and then the interval.
@@ -49,14 +60,16 @@ const byPromise = (cause: WaitCause): boolean => cause === 'hint' || cause === '
 export function planAttempt(now: number, last: PlanMemory | undefined, timing: RefusalTiming, intervalMs: number): PlannedWait {
   const until = timing.resetsAt === undefined ? undefined : timing.resetsAt - now
   if (timing.throttle === true) {
+    // One that goes on is no matter of a minute; and the next second, named again and again, would be asked every few.
+    const again = last === undefined || last.throttles === 0 ? 0 : THROTTLE_DELAY_MS * 2 ** (last.throttles - 1)
     const named = until !== undefined && until >= NEAREST_HINT_MS ? until + HINT_MARGIN_MS : THROTTLE_DELAY_MS
-    return { delayMs: Math.min(intervalMs, named), cause: 'throttle' }
+    return { delayMs: Math.min(intervalMs, Math.max(named, again)), cause: 'throttle' }
   }
   const refuted = last !== undefined && byPromise(last.cause)
   if (until !== undefined && until >= NEAREST_HINT_MS) {
-    // A provider that promises "in two seconds" again and again would otherwise be asked every few seconds for hours.
-    const delayMs = Math.max(until + HINT_MARGIN_MS, refuted ? SECOND_TRIES_MS[0] ?? 0 : 0)
-    if (delayMs < intervalMs) return { delayMs, cause: 'hint' }
+    const promised = until + HINT_MARGIN_MS
+    const delayMs = Math.max(promised, leastAfter(last, promised, intervalMs))
+    return delayMs < intervalMs ? { delayMs, cause: promised < delayMs ? 'second-try' : 'hint' } : { delayMs: intervalMs, cause: 'interval' }
   }
   const second = until !== undefined && until < NEAREST_HINT_MS
   const delayMs = refuted || second ? SECOND_TRIES_MS[last?.secondTries ?? 0] : undefined
@@ -70,7 +83,11 @@ export function planAttempt(now: number, last: PlanMemory | undefined, timing: R
  * @param plan - the new plan.
  */
 export function rememberPlan(last: PlanMemory | undefined, plan: PlannedWait): PlanMemory {
-  return { cause: plan.cause, secondTries: plan.cause === 'second-try' ? (last?.secondTries ?? 0) + 1 : last?.secondTries ?? 0 }
+  return {
+    cause: plan.cause,
+    secondTries: plan.cause === 'second-try' ? (last?.secondTries ?? 0) + 1 : last?.secondTries ?? 0,
+    throttles: plan.cause === 'throttle' ? (last?.throttles ?? 0) + 1 : 0,
+  }
 }
 
 /**

@@ -4,9 +4,9 @@ import { type Route, sameRoute } from '../events/route.ts'
 import { withinBounds } from './bounds.ts'
 
 /** Chains of one step: every route of a pool, in each way in which a wait may end. */
-const MAX_CHAINS = 1_024
+const MAX_CHAINS = 256
 /** Routes that refuse in one step: those of a pool. */
-const MAX_REFUSED = 256
+const MAX_REFUSED = 64
 
 /** A chain of planned retries: one policy, one provider, one step. */
 export interface Chain {

@@ -53,6 +53,10 @@ describe('our retries in the transcript', () => {
     expect(after.until).toBe(T0 + 60_000)
     // What lies in the past is no end.
     expect(evolveChain(undefined, retry(5, move, { failure: { message: `since ${new Date(T0 - 1).toISOString()}` } }))!.until).toBeNull()
+    // When a plan or an invoice ends is no reset.
+    for (const failure of [{ message: 'Insufficient Balance. Your plan is valid to 2099-01-01T00:00:00Z' }, { message: '{"invoice_due":"2099-12-31T23:59:59Z"}' }, { message: 'busy', providerRetryAfterMs: 99_999_999_000 }]) {
+      expect(evolveChain(undefined, retry(5, move, { failure }))!.until).toBeNull()
+    }
   })
 
   it('leave a start of nothing, and a record that makes no sense, alone', () => {

@@ -90,6 +90,68 @@ describe('a request that is refused for a spent allowance', () => {
     expect(outcomes(agent)).toEqual(['completed'])
   })
 
+  it.each<[string, (agent: any) => unknown]>([
+    ['a command', agent => host.command(agent, '/quota-pool medium')],
+    ['another plugin', agent => host.ctx.llmQuotaRetry.setPool(agent.session, 'medium')],
+  ])('goes on in seconds when %s puts it in a pool with a free route in the middle of its wait', async (_who, put) => {
+    host = await open({ pools: { medium: { routes: [A, B] }, other: { routes: [A, C] } }, longTermDelayMs: 10 * HOUR })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await until(() => retries(agent).length === 1, 'the wait')
+    await put(agent)
+    await pass(15_000)
+    await agent.whenIdle()
+    expect([host.adapter.routes, outcomes(agent)]).toEqual([['a/m', 'b/n'], ['completed']])
+  })
+
+  it('goes on when the mark of any route of its pool lapses, also before the interval', async () => {
+    out = new Set(['a', 'b'])
+    host = await open({ pools, longTermDelayMs: 10 * HOUR, exhaustedCooldownMs: 600_000 })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await until(() => retries(agent).length === 2, 'the wait')
+    out = new Set(['a'])
+    await pass(605_000)
+    await agent.whenIdle()
+    expect(outcomes(agent)).toEqual(['completed'])
+  })
+
+  it.each<[string, object]>([['429', { providerRetryAfterMs: 10 * HOUR }], ['429: Please try again in 10h', {}], ['429: 请在10小时后重试', {}], ['429: Please wait 36127 seconds before retrying.', {}]])('is moved when it says to come back in ten hours: %s', async (message, more) => {
+    host = await rig({ script: request => request.provider === 'a' ? new LlmError(message, 'RATE_LIMIT', { status: 429, ...more }) : say('hi'), config: { pools }, providers: PROVIDERS })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await pass(60_000)
+    await agent.whenIdle()
+    expect(outcomes(agent)).toEqual(['completed'])
+    expect(host.adapter.routes.at(-1)).toBe('b/n')
+  })
+
+  it('is marked by the newest refusal, also by one that comes seconds after another', async () => {
+    let count = 0
+    host = await rig({
+      script: request => request.provider !== 'a' ? say('hi') : spent(count++ === 0 ? 'Usage limit reached.' : `Usage limit reached. Resets at ${new Date(Date.now() + 60_000).toISOString()}`),
+      config: { pools }, providers: PROVIDERS,
+    })
+    const two = await host.start('two')
+    await host.command(two, '/quota-pool off')
+    await ask(await host.start('one'))
+    await pass(2_000)
+    two.followup(user('work'))
+    await until(() => retries(two).length === 1, 'the wait')
+    expect(marked('a').until - Date.now()).toBeLessThanOrEqual(65_000)
+  })
+
+  it.each(['500: {"message":"invalid reasoning block: signature mismatch"}', '502: upstream returned 400: Invalid signature in thinking block'])('goes to the next route when the one it moved to does not take the conversation: %s', async (message) => {
+    host = await rig({ script: request => request.provider === 'a' ? spent() : request.provider === 'b' ? new LlmError(message, 'SERVER', { status: 500 }) : say('hi from c'), config: { pools: three }, providers: PROVIDERS })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await pass(120_000)
+    await agent.whenIdle()
+    expect(outcomes(agent)).toEqual(['completed'])
+    expect(host.adapter.routes.at(-1)).toBe('c/o')
+    expect(host.ctx.llmQuotaRetry.report().pools[0].routes[1].mark).toBeUndefined()
+  })
+
   it('has every route of the pool asked once an interval where all are out, also with a longer cooldown', async () => {
     out = new Set(['a', 'b'])
     host = await open({ pools, longTermDelayMs: 600_000, exhaustedCooldownMs: 6 * HOUR })

@@ -68,7 +68,16 @@ describe('after a promised reset that did not hold', () => {
   })
 
   it('a provider that always promises the next second is not asked every few seconds', () => {
-    expect(plans([resetsIn(2 * SECOND), resetsIn(2 * SECOND), resetsIn(2 * SECOND)]).map(({ delayMs }) => delayMs)).toEqual([7 * SECOND, FIRST, FIRST])
+    expect(plans(Array.from({ length: 5 }, () => resetsIn(2 * SECOND))).map(({ delayMs }) => delayMs)).toEqual([7 * SECOND, FIRST, SECOND_LOOK, HOUR, HOUR])
+  })
+
+  it('nor is one that always names a throttle of the next second', () => {
+    const made = plans(Array.from({ length: 9 }, () => ({ throttle: true, ...resetsIn(SECOND) }))).map(({ delayMs }) => delayMs)
+    expect(made).toEqual([6 * SECOND, ...[1, 2, 4, 8, 16, 32].map(minutes => minutes * MINUTE), HOUR, HOUR])
+  })
+
+  it('one that then names a reset beyond the interval is not looked at before', () => {
+    expect(plans([promise, resetsIn(5 * HOUR)])[1]).toEqual(INTERVAL)
   })
 })
 

@@ -4,10 +4,10 @@ import { foldSession } from '../../src/reducers/session.ts'
 import { log } from '../support/build.ts'
 
 describe('a map within bounds', () => {
-  it('is the same one, and loses its oldest entries beyond them', () => {
+  it('is the same one, and loses its older half beyond them', () => {
     const map = { a: 1, b: 2 }
     expect(withinBounds(map, 2)).toBe(map)
-    expect(withinBounds({ ...map, c: 3 }, 2)).toEqual({ b: 2, c: 3 })
+    expect(withinBounds({ ...map, c: 3 }, 2)).toEqual({ c: 3 })
   })
 })
 
@@ -20,6 +20,9 @@ describe('a log that nobody wrote', () => {
       given.event('llm/retry', { turn: 1, step: 1, retryId: `r${index}`, retry: 1, provider: `p${index}`, policyKey: 'x', delayMs: 0, failure: {} })
     }
     const { settings, step } = foldSession(given.rows)
-    expect([Object.keys(settings.open).length, Object.keys(step.chains).length, step.refused.length]).toEqual([64, 1_024, 256])
+    expect(Object.keys(settings.open).length).toBeLessThanOrEqual(64)
+    expect(Object.keys(step.chains).length).toBeLessThanOrEqual(256)
+    expect(Object.keys(step.chains).at(-1)).toContain('p2999')
+    expect(step.refused).toHaveLength(64)
   })
 })

@@ -1,6 +1,6 @@
 import type { Rule } from './types.ts'
 import {
-  BALANCE, COUNTED, EXCEEDED, EXPIRED_PLAN, LONG_WINDOW_GONE, PAY, QUOTA_GONE, RATE, SUSPENDED_FOR_MONEY, USAGE_LIMIT,
+  BALANCE, COUNTED, EXCEEDED, EXPIRED_PLAN, LONG_WINDOW_GONE, NOT_GONE, PAY, QUOTA_GONE, RATE, SUSPENDED_FOR_MONEY, USAGE_LIMIT,
 } from './words.ts'
 
 const HOUR_MS = 3_600_000
@@ -30,18 +30,22 @@ export const SPENT_CODES: readonly Rule[] = [
   },
 ]
 
-/** The provider's sentences. */
-export const SPENT_WORDS: readonly Rule[] = [
+/** How far the credit still goes, which no code says. Before all others: the remedy may be a smaller output. */
+export const AFFORD: readonly Rule[] = [
   {
     id: 'cannot-afford-any', kind: 'spent-allowance', confidence: 'certain',
     why: 'the remaining credit covers no output at all',
-    text: /can only afford 0\b/,
+    text: /can (?:only afford|afford only) 0(?!\d|[,.]\d)/,
   },
   {
     id: 'can-afford-less', kind: 'spent-allowance', confidence: 'certain',
     why: 'the remaining credit covers only {1} output tokens; a smaller output may pass',
-    text: /can only afford (\d{1,12})/,
+    text: /can (?:only afford|afford only) (\d{1,3}(?:[,.]\d{3}){1,3}|\d{1,12})/,
   },
+]
+
+/** The provider's sentences. */
+export const SPENT_WORDS: readonly Rule[] = [
   {
     id: 'pre-charge', kind: 'spent-allowance', confidence: 'certain',
     why: 'the remaining quota does not cover the amount held in advance; a smaller request may pass',
@@ -65,7 +69,7 @@ export const SPENT_WORDS: readonly Rule[] = [
     why: 'the quota is back within a minute',
     text: /quota will reset after \d{1,2}(?:\.\d{1,9})?s\b/,
   },
-  { id: 'balance-words', kind: 'spent-allowance', confidence: 'certain', why: 'the balance or credit is used up or overdue', text: BALANCE },
+  { id: 'balance-words', kind: 'spent-allowance', confidence: 'certain', why: 'the balance or credit is used up or overdue', text: BALANCE, without: NOT_GONE },
   {
     id: 'suspended-for-money', kind: 'spent-allowance', confidence: 'certain',
     why: 'the account is suspended over a spending limit or an unpaid bill',
@@ -74,13 +78,13 @@ export const SPENT_WORDS: readonly Rule[] = [
   {
     id: 'usage-limit-words', kind: 'spent-allowance', confidence: 'certain',
     why: 'the usage limit of a plan or a longer window is reached',
-    text: USAGE_LIMIT,
+    text: USAGE_LIMIT, without: NOT_GONE,
   },
   { id: 'plan-expired', kind: 'spent-allowance', confidence: 'certain', why: 'the plan, package or trial has ended', text: EXPIRED_PLAN },
   {
     id: 'long-window', kind: 'spent-allowance', confidence: 'likely',
     why: 'the limit is one of hours, a day or longer',
-    window: 'long', text: LONG_WINDOW_GONE, with: COUNTED,
+    window: 'long', text: LONG_WINDOW_GONE, with: COUNTED, without: NOT_GONE,
   },
   {
     id: 'long-retry', kind: 'spent-allowance', confidence: 'likely',
@@ -92,13 +96,23 @@ export const SPENT_WORDS: readonly Rule[] = [
     why: 'the provider itself says to come back in an hour or later',
     waitAtLeastMs: HOUR_MS, text: RATE,
   },
+  {
+    id: 'long-retry-status', kind: 'spent-allowance', confidence: 'likely',
+    why: 'too many requests, and the provider itself says to come back in an hour or later',
+    waitAtLeastMs: HOUR_MS, status: [429],
+  },
+  {
+    id: 'long-retry-host', kind: 'spent-allowance', confidence: 'likely',
+    why: 'a rate limit, and the provider itself says to come back in an hour or later',
+    waitAtLeastMs: HOUR_MS, host: /^RATE_LIMIT$/,
+  },
   // cloud.google.com/vertex-ai/docs/quotas: these metrics are per minute even where their name does not say so.
   {
     id: 'vertex-quota', kind: 'rate-limit', confidence: 'likely',
     why: 'the quota is one of requests or tokens per minute',
     text: /aiplatform\.googleapis\.com|online prediction (?:request )?quota/, with: QUOTA_GONE,
   },
-  { id: 'quota-words', kind: 'spent-allowance', confidence: 'likely', why: 'a quota is used up and no shorter window is named', text: QUOTA_GONE },
+  { id: 'quota-words', kind: 'spent-allowance', confidence: 'likely', why: 'a quota is used up and no shorter window is named', text: QUOTA_GONE, without: NOT_GONE },
   {
     id: 'pay-to-continue', kind: 'spent-allowance', confidence: 'likely',
     why: 'the remedy named is to pay or to take a bigger plan',

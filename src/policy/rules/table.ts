@@ -1,8 +1,8 @@
 import { NUMBERED_RULES } from './numbered.ts'
-import { SPENT_CODES, SPENT_WORDS } from './spent.ts'
+import { AFFORD, SPENT_CODES, SPENT_WORDS } from './spent.ts'
 import type { Rule } from './types.ts'
 import {
-  AUTH, BALANCE, BURST, CAPACITY, CARD, CONTEXT, EXCEEDED, NOT_FOUND, RATE, SERVER, STORAGE, TIMEOUT,
+  AUTH, BALANCE, BURST, CAPACITY, CARD, CONTEXT, EXCEEDED, FOREIGN_HISTORY, NOT_FOUND, RATE, SERVER, STORAGE, TIMEOUT,
   USAGE_LIMIT,
 } from './words.ts'
 
@@ -32,6 +32,11 @@ const LOCAL: readonly Rule[] = [
     id: 'context-words', kind: 'context', confidence: 'certain',
     why: 'the request is longer than the model or the per-request limit takes',
     text: CONTEXT,
+  },
+  {
+    id: 'foreign-history', kind: 'other', confidence: 'likely',
+    why: 'the conversation holds what this model does not take from another',
+    text: FOREIGN_HISTORY,
   },
   {
     id: 'fair-use', kind: 'other', confidence: 'likely',
@@ -158,7 +163,7 @@ const REST: readonly Rule[] = [
 ]
 
 /** The whole table, in the order it is read. */
-export const RULES: readonly Rule[] = [...LOCAL, ...HOST, ...NUMBERED_RULES, ...CAPACITY_AND_BURST, ...SPENT_CODES, ...SPENT_WORDS, ...REST]
+export const RULES: readonly Rule[] = [...LOCAL, ...AFFORD, ...HOST, ...NUMBERED_RULES, ...CAPACITY_AND_BURST, ...SPENT_CODES, ...SPENT_WORDS, ...REST]
 
 /** When nothing fits. */
 export const NO_RULE: Rule = { id: 'none', kind: 'other', confidence: 'weak', why: 'the failure says nothing about an allowance' }

@@ -148,6 +148,18 @@ export const USAGE_LIMIT = any(
   '(?:الحصة|حصت|حد الاستخدام).{0,20}(?:تجاوز|نفد|انته|استنف)', '(?:تجاوزت|وصلت).{0,20}حد الاستخدام',
 )
 
+/** Says that an allowance is not gone, or speaks of one in the abstract: a share of it, a flag, a schema, an echo of the talk. */
+export const NOT_GONE = any(
+  String.raw`\b(?:not|never)\b (?:yet |been |be |currently )*(?:reached|exceeded|hit|exhausted|affected|used up|depleted)`, String.raw`n't (?:yet |been |be )*(?:reached|exceeded|hit|exhausted|affected|used up)`,
+  String.raw`\b(?:does|do|will) not count (?:against|toward)`, String.raw`\breached \d{1,2} ?%`, String.raw`(?:limit|quota|balance)\w{0,24}["']? ?[:=] ?["']?false\b`,
+  String.raw`failed to (?:check|determine|verify|read) (?:whether|if|the)`, 'input_value=', String.raw`must be (?:a )?boolean`, String.raw`\bin text "`,
+  '尚未(?:用完|用尽|达到|超)', '(?:未|没有)(?:用完|用尽|超出|超过|达到)', '(?:達して|超えて)いません', '초과하지 않', '도달하지 않',
+)
+
+const FOREIGN = String.raw`thinking (?:block|signature)|thought[ _]signature|reasoning (?:block|item|field|signature)|signature in (?:the )?thinking|encrypted[ _]content`
+/** Blocks that another model left in the conversation. */
+export const FOREIGN_HISTORY = any(eitherWay(FOREIGN, 60, String.raw`\b(?:invalid|mismatch|not valid|unsupported|not supported|missing|corrupt|unexpected|unknown|does not match|could not be (?:verified|decrypted))`))
+
 /** A plan, package or trial is over. */
 export const EXPIRED_PLAN = any(
   String.raw`\b(?:subscription|plan|package|trial|membership|credits?|license) (?:expired|lapsed|inactive|cancell?ed)`,
