@@ -1,5 +1,6 @@
 import { routeName } from '../events/route.ts'
 import { RETRY_COMMAND } from '../events/settings.ts'
+import { classifyFailure } from '../policy/classify.ts'
 import type { Config } from '../policy/config.ts'
 import { goesOnAt } from '../policy/resume.ts'
 import { resolvePool, resolveSwitch } from '../policy/settings.ts'
@@ -32,6 +33,7 @@ function waitLines(state: SessionState, config: Config, now: number): string[] {
   return [
     `Out of allowance on ${name} since ${clockText(entry.enteredAt)}, ${entry.attempts} ${entry.attempts === 1 ? 'wait' : 'waits'} so far.`,
     `The provider said: ${oneLine(entry.failure.message, 300)}`,
+    `Read as: ${classifyFailure({ ...entry.failure, provider: entry.provider }, { now }).reason}.`,
     nextLine(state, entry, config, now),
   ]
 }

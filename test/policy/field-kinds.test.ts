@@ -122,3 +122,35 @@ describe('a credit that covers a smaller output', () => {
     expect(classify(failure).reason).toMatch(/30,?104 output tokens; a smaller output may pass/)
   })
 })
+
+describe('a limit that is reached, in the languages of the providers', () => {
+  it.each([
+    "Vous avez atteint les limites d'utilisation de votre forfait", 'Ha alcanzado los límites de uso de su plan', 'Лимит исчерпан', 'Limite settimanale esaurito',
+    'Wöchentliches Limit erschöpft', 'aylık limit doldu', '月次上限に到達しました',
+  ])('is spent: %s', (message) => {
+    expect(classify({ status: 429, message }).kind).toBe('spent-allowance')
+  })
+})
+
+describe('a code of a throttle or of no room', () => {
+  it.each([
+    { code: 'QUOTA', message: '429: {"code":"rate_limit_exceeded","message":"Quota exceeded for requests"}' },
+    { code: 'QUOTA', message: '429: {"type":"overloaded_error","message":"quota exceeded"}' },
+  ])('under the quota of the harness waits shortly and marks nobody: %j', (failure) => {
+    expect(classify(failure)).toMatchObject({ kind: 'spent-allowance', throttle: true })
+  })
+
+  it('of a day under it is an allowance all the same', () => {
+    expect(classify({ code: 'QUOTA', message: '429: {"code":"rate_limit_exceeded","message":"Quota exceeded for requests per day"}' }).throttle).toBeUndefined()
+  })
+
+  it('of no room is the server\'s', () => {
+    expect(classify({ status: 429, code: 'insufficient_capacity', message: 'Request denied.' }).kind).toBe('server')
+  })
+})
+
+describe('a retry time that is absurd', () => {
+  it('is no evidence of a spent allowance', () => {
+    expect(classify({ status: 429, message: 'Too many requests', providerRetryAfterMs: 99_999_999_000 }).kind).toBe('rate-limit')
+  })
+})

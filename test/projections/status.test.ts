@@ -17,10 +17,11 @@ describe('/quota-retry status', () => {
   })
 
   it('shows a wait: where, since when, why, and the next check', () => {
-    const [, what, why, next] = retry(waitingLog(), NOON + 15 * MINUTE)
+    const [, what, why, read, next] = retry(waitingLog(), NOON + 15 * MINUTE)
     expect(what).toBe(`Out of allowance on a/m since ${clockText(NOON)}, 1 wait so far.`)
     expect(why).toBe('The provider said: 402: Insufficient Balance')
-    expect(next).toMatch(`Next check ${clockText(NOON + HOUR)}, in 45 min.`)
+    expect(read).toBe('Read as: the harness reports a spent quota.')
+    expect(next).toBe(`Next check ${clockText(NOON + HOUR)}, in 45 min. /quota-retry now asks at once; cancel stops waiting.`)
   })
 
   it('never promises a reset that nobody named', () => {

@@ -2,7 +2,7 @@ import { NUMBERED_RULES } from './numbered.ts'
 import { AFFORD, SPENT_CODES, SPENT_WORDS } from './spent.ts'
 import type { Rule } from './types.ts'
 import {
-  AUTH, BALANCE, BURST, CAPACITY, CARD, CONTEXT, EXCEEDED, FOREIGN_HISTORY, NOT_FOUND, RATE, SERVER, STORAGE, TIMEOUT,
+  AUTH, BALANCE, BURST, CAPACITY, CARD, CONTEXT, EXCEEDED, FOREIGN_HISTORY, LONG_WINDOW, NOT_FOUND, RATE, SERVER, STORAGE, TIMEOUT,
   USAGE_LIMIT,
 } from './words.ts'
 
@@ -72,6 +72,11 @@ const HOST: readonly Rule[] = [
     why: 'the harness reports a quota, the provider means its tokens per minute',
     host: /QUOTA$/, text: /allocated quota exceeded/, without: /(?:free|hour|day|week|month) allocated quota/,
   },
+  {
+    id: 'host-quota-rate-code', kind: 'spent-allowance', confidence: 'likely', throttle: true,
+    why: "the harness reports a quota, the provider's code too many requests or no room",
+    host: /QUOTA$/, code: /^(?:rate_limit_(?:exceeded|error)|overloaded(?:_error)?|engine_overloaded\w*)$/, without: LONG_WINDOW,
+  },
   { id: 'host-quota', kind: 'spent-allowance', confidence: 'certain', why: 'the harness reports a spent quota', host: /QUOTA$/ },
 ]
 
@@ -80,7 +85,7 @@ const CAPACITY_AND_BURST: readonly Rule[] = [
   {
     id: 'capacity-code', kind: 'server', confidence: 'certain',
     why: 'the provider has no capacity left',
-    code: /^(?:overloaded(?:_error)?|model_capacity_exhausted|serveroverloaded|queue_exceeded|service_unavailable\w*|engine_overloaded\w*)$/,
+    code: /^(?:overloaded(?:_error)?|model_capacity_exhausted|serveroverloaded|queue_exceeded|insufficient_capacity|service_unavailable\w*|engine_overloaded\w*)$/,
   },
   // A daily quota named by id next to "please retry in 47 s": the id tells how long it lasts.
   {
