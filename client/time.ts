@@ -67,7 +67,7 @@ export function durationText(ms: number, language: string): string {
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)/g
 
 /** What stands before the time of a reset: a text may also tell when a plan or an invoice is due. */
-const RESET = /reset|renew|refresh|regain|again|available|access|retry|until|恢复|重置|刷新/i
+const RESET = /re(?:set|new|fresh|gain|try)|again|avail|until|恢复|重置|刷新/i
 
 /**
  * The last time of a reset in a text that can be read in one way only. The host knows many more ways to write one.

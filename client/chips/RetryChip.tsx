@@ -18,7 +18,7 @@ function retryGroups(facts: QuotaRetryFacts, t: Translate): MenuGroup[] {
     entry('on', t('retry.on.hint')), entry('off', t('retry.off.hint')), entry('default', t('retry.default.hint', { value: t(defaultEnabled ? 'on' : 'off') })),
   ]
   const settings: MenuGroup = { title: t('retry.menu'), rows }
-  if (wait === null || wait.nextAttemptAt === null) return [settings]
+  if (wait?.nextAttemptAt == null) return [settings]
   const now = { id: 'now', label: t('retry.now') }
   // A run that the end of the host cut off has no turn that could be stopped; switched off it stays.
   const actions = wait.pending ? [now, { id: 'stop', label: t('retry.stop'), hint: t('retry.stop.hint') }] : [now]
@@ -33,7 +33,7 @@ export function RetryChip({ useProjection, useSession, submit, cancel, viewer, t
   const { wait } = facts
   const value = t(facts.enabled ? 'on' : 'off')
   const setting = t('retry.chip', { value })
-  const next = wait !== null && wait.nextAttemptAt !== null ? viewer.time(wait.nextAttemptAt) : undefined
+  const next = wait?.nextAttemptAt != null ? viewer.time(wait.nextAttemptAt) : undefined
   const wide = viewer.time(widestTime())
   const select = async (id: string): Promise<string | null> => {
     if (id === 'stop') {

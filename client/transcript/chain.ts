@@ -40,7 +40,7 @@ const FARTHEST_MS = 400 * 24 * 3_600_000
 
 /** When the provider said that its allowance comes back, where it left no doubt: epoch ms, or `null`. */
 function untilOf(said: string, at: number, afterMs: unknown): number | null {
-  if (typeof afterMs === 'number' && Number.isFinite(afterMs) && afterMs > 0 && afterMs < FARTHEST_MS) return at + afterMs
+  if (typeof afterMs === 'number' && afterMs > 0 && afterMs < FARTHEST_MS) return at + afterMs
   const found = instantIn(said)
   return found > at ? found : null
 }
