@@ -73,6 +73,8 @@ class Soak {
   host!: SoakHost
   /** Sessions that waited at a kill without standing in the stored index. */
   readonly unindexed = new Set<string>()
+  /** Sessions that were stopped and not spoken to since: where a kill took the end of the log, the index still knows it. */
+  readonly stopped = new Set<string>()
   private readonly random: () => number
   private readonly sessions: number
   private readonly spentUntil = new Map<string, number>()
@@ -146,11 +148,17 @@ class Soak {
   private async people(): Promise<void> {
     while (await this.about(4 * HOUR / this.sessions)) {
       if (this.restarting) continue
-      const agent = this.host.open(`s${Math.floor(this.random() * this.sessions)}`)
+      const id = `s${Math.floor(this.random() * this.sessions)}`
+      const agent = this.host.open(id)
       const chance = this.random()
-      if (chance < 0.02) agent.cancel()
-      else if (chance < 0.04) this.host.service().retryNow(agent.session as never)
-      else agent.followup(this.message())
+      if (chance < 0.02) {
+        agent.cancel()
+        this.stopped.add(id)
+      } else if (chance < 0.04) this.host.service().retryNow(agent.session as never)
+      else {
+        agent.followup(this.message())
+        this.stopped.delete(id)
+      }
     }
   }
 
@@ -206,7 +214,7 @@ interface Judged { different: number; stuck: number; unindexed: number; twice: n
 const isCut = ({ kind, reason }: any): boolean => kind === 'interrupted' || reason?.kind === 'disposed' || kind === 'error'
 
 /** What is left in the end, session by session. */
-function judge({ disk, host, unindexed }: Soak): Judged {
+function judge({ disk, host, stopped, unindexed }: Soak): Judged {
   const found: Judged = { different: 0, stuck: 0, unindexed: 0, twice: 0, uncalled: 0, waits: 0, continuations: 0 }
   for (const [id, log] of disk.logs) {
     const events = log.read()
@@ -215,7 +223,8 @@ function judge({ disk, host, unindexed }: Soak): Judged {
     const live = host.service().stateOf(session as never)
     if (JSON.stringify(live) !== JSON.stringify(retrySnapshot(replayed, parseConfig(CONFIG)))) found.different += 1
     const { pending } = foldInbox(events)
-    if (status === 'running' || replayed.entries.open?.cutOff != null || pending['next-turn'].length + pending['next-step'].length > 0) found[unindexed.has(id) ? 'unindexed' : 'stuck'] += 1
+    const waits = replayed.entries.open?.cutOff != null && !stopped.has(id)
+    if (status === 'running' || waits || pending['next-turn'].length + pending['next-step'].length > 0) found[unindexed.has(id) ? 'unindexed' : 'stuck'] += 1
     const entered = events.filter(({ type }) => type === 'user/message').map(({ data }) => data.id)
     found.twice += entered.length - new Set(entered).size
     found.waits += events.filter(({ type }) => type === 'llm/retry').length
