@@ -39,7 +39,7 @@ const reasonOf = (rule: Rule, facts: Facts): string =>
 
 /** A number that is only likely to mean something is certain to, where the words beside it say the same. */
 const confidenceOf = (rule: Rule, facts: Facts, waitMs: number): Confidence =>
-  RULES.some(other => other.kind === rule.kind && other.confidence === 'certain' && holds(other, facts, waitMs)) ? 'certain' : rule.confidence
+  rule.confidence === 'certain' || RULES.some(other => other.kind === rule.kind && other.confidence === 'certain' && holds(other, facts, waitMs)) ? 'certain' : rule.confidence
 
 /** The farthest time that tells a spent allowance from a throttle, in ms. */
 const FARTHEST_MS = 400 * 24 * 3_600_000

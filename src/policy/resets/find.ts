@@ -1,5 +1,5 @@
 import { DURATION_START, readDuration } from './durations.ts'
-import { AFTER, BEFORE, DELAY_AFTER, DELAY_BEFORE, KEYWORD, LEAD } from './words.ts'
+import { ABOUT_TIME, AFTER, BEFORE, DELAY_AFTER, DELAY_BEFORE, KEYWORD, LEAD } from './words.ts'
 import { resolveWall, type WallTime } from './zones.ts'
 
 /** A time found in a message that speaks of a reset or a retry. */
@@ -146,6 +146,7 @@ const READERS: readonly Reader[] = [readEpoch, readSecondsField, readIso, readMo
  * @param now epoch ms; relative times are left out when it is not finite
  */
 export const findTimes = (text: string, now: number): FoundTime[] => {
+  if (!ABOUT_TIME.test(text)) return []
   const taken: Span[] = []
   const found: FoundTime[] = []
   for (const reader of READERS)

@@ -21,6 +21,9 @@ export const BEFORE = new RegExp(String.raw`(?:${RESET}|${ALSO_RESET})[^.!?。�
 /** The same after the time, as Chinese, Japanese and Korean have it. */
 export const AFTER = /^[^.!?。！？\n]{0,6}(?:重置|恢复|刷新|后重试|後に|后再试|后恢复|にリセット|후(?:에)? |에 초기화)/u
 
+/** What a text holds in which any time counts: most refusals name none, and need not be looked through for all the ways to write one. */
+export const ABOUT_TIME = new RegExp(String.raw`${RESET}|${ALSO_RESET}|後に|后再试|후|\|\d{10}`, 'iu')
+
 /** What stands right before a length of time that is a delay and not the size of a window ("5-hour limit", "every 5h"). */
 export const DELAY_BEFORE = new RegExp(String.raw`(?:${any(
   String.raw`\b(?:in|after|for|within|about|approximately|another|wait|em|en|dentro de|dans|nach|через)`,
