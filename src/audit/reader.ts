@@ -84,7 +84,9 @@ class LogReading {
     this.tell = (offset, unreadable, text) => { report({ file, offset, unpacked: packed, unreadable, text }) }
     this.lines = new Lines({
       row: (value) => {
-        const taken = this.wanted ? advance(this.state, value) : undefined
+        // Logs that were put end to end are one session after another.
+        const another = value['type'] === 'session' && this.state.lineage.id !== null
+        const taken = this.wanted ? advance(another ? initialState : this.state, value) : undefined
         if (taken === undefined) return
         this.state = taken.after
         this.wanted = step(taken)

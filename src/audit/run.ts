@@ -31,6 +31,15 @@ function problemText({ file, offset, unpacked, text }: Problem): string {
   return `dsh-quota-audit: ${oneLine(file, 500)}${place}: ${oneLine(text, 500)}\n`
 }
 
+type MovesOf = NonNullable<ConstructorParameters<typeof SessionAudit>[2]>
+
+/** A session that is being read. */
+interface OneSession {
+  readonly audit: SessionAudit
+  /** Its log is over. */
+  end(): void
+}
+
 /** One run over all logs. */
 class Run {
   private readonly options: Options
@@ -77,15 +86,42 @@ class Run {
     this.around.complain(problemText(problem))
   }
 
+  /** One file: most often one session; several where logs were put end to end. */
   private async one({ path, journal }: Found): Promise<void> {
     const moves = journal === undefined ? undefined : await this.journal(journal)
     const file = path === STDIN ? 'standard input' : path
+    const begin = (): OneSession => this.session(file, id => moves?.moves.get(id) ?? [])
+    let session = begin()
+    let wanted: boolean | undefined
+    let opened = false
+    const step = (taken: Advance): boolean => {
+      const opens = taken.fact.type === 'sessionOpened'
+      if (opens && opened) {
+        if (wanted === true) session.end()
+        session = begin()
+        wanted = undefined
+      }
+      opened ||= opens
+      wanted ??= this.isWanted(taken)
+      if (wanted) {
+        session.audit.push(taken)
+        this.around.whatIf?.push(taken, file)
+      }
+      // Of a file one session is enough to know that it is not asked for.
+      return wanted || path === STDIN
+    }
+    const { isLog } = await readSession(path, { step, report: this.report, full: this.options.full })
+    if (wanted !== false && isLog) session.end()
+  }
+
+  /** One session, and what is made of it. */
+  private session(file: string, movesOf: MovesOf): OneSession {
     const sinks: Listener[] = []
     const listener: Listener = {
       row: (row: Row) => { for (const sink of sinks) sink.row(row) },
       record: (record: AuditRecord) => { for (const sink of sinks) sink.record(record) },
     }
-    const audit = new SessionAudit(file, listener, id => moves?.moves.get(id) ?? [])
+    const audit = new SessionAudit(file, listener, movesOf)
     const outputs = this.outputs.map(output => output(audit.head))
     let affected = false
     const count: Listener = {
@@ -97,21 +133,14 @@ class Run {
       },
     }
     sinks.push(...outputs, count)
-    let wanted = true
-    const step = (taken: Advance): boolean => {
-      if (taken.before.lineage.id === null) wanted = this.isWanted(taken)
-      if (!wanted) return false
-      audit.push(taken)
-      this.around.whatIf?.push(taken, file)
-      return true
+    const end = (): void => {
+      this.matched = true
+      this.around.whatIf?.end()
+      const totals = audit.end()
+      this.totals.session(affected)
+      for (const output of outputs) output.end(totals)
     }
-    const { isLog } = await readSession(path, { step, report: this.report, full: this.options.full })
-    if (!wanted || !isLog) return
-    this.matched = true
-    this.around.whatIf?.end()
-    const totals = audit.end()
-    this.totals.session(affected)
-    for (const output of outputs) output.end(totals)
+    return { audit, end }
   }
 
   private isWanted({ fact }: Advance): boolean {

@@ -88,6 +88,15 @@ describe('dsh-quota-audit', () => {
     expect((await audit([], { input: story().text })).out).toContain('Session s1')
   })
 
+  it('takes logs that were put end to end for one session after another', async () => {
+    const input = story().text + new TestLog('s2').turn().asks('b', 'n').answers('b', 'n').ends().text
+    const { out } = await audit(['--no-timeline', '-'], { input })
+    expect(out).toMatch(/Session s1\n[^]*Session s2\n[^]*2 sessions, 1 of them out of allowance/)
+    expect((await audit(['--no-timeline', '--session', 's2', '-'], { input })).out).toMatch(/^Session s2\n[^]*1 session, 0 of them out of allowance/)
+    const lines = (await audit(['--ndjson', '-'], { input })).out.trimEnd().split('\n').map(line => JSON.parse(line))
+    expect(lines.filter(({ record }) => record === 'session-end').map(({ session }) => session)).toEqual(['s1', 's2'])
+  })
+
   it('says what it cannot read, goes on, and ends with 1', async () => {
     using place = scratch()
     const good = place.put('a.jsonl', story().text)
