@@ -209,10 +209,11 @@ export class Resume {
     const { clock, gates, journal, voice } = this.parts
     const id = sleeper.waiting.session
     this.sleepers.set(id, sleeper)
-    const from = Math.max(at, clock.now() + SPREAD_MS * index)
+    const soonest = clock.now() + SPREAD_MS * index
     const others = sleeper.pooled.filter(other => !sameRoute(other, route))
-    gates.hold(id, route, from)
-    for (const other of others) gates.hold(id, other, Math.max(from, markOf(journal.marks, other.provider, clock.now())?.until ?? from))
+    gates.hold(id, route, Math.max(at, soonest))
+    // One of the pool that is not out of allowance may answer at once: the configuration may have gained it.
+    for (const other of others) gates.hold(id, other, Math.max(soonest, markOf(journal.marks, other.provider, clock.now())?.until ?? soonest))
     void gates.wait({
       session: id, routes: [route, ...others], nextAttemptAt: at, signal: this.lifetime.signal,
       // The session is closed, so its new time stands in the index alone until it is opened.

@@ -56,6 +56,18 @@ describe('a reload in a wait', () => {
     expect(host.warnings.join('\n')).not.toMatch(/failed|could not|cannot/)
   })
 
+  it('with a configuration that gained a pool goes on in seconds, on the route that answers', async () => {
+    host = await rig({ script: request => request.provider === 'a' ? spent() : say('hi'), config: { ...CONFIG, longTermDelayMs: 10 * HOUR } })
+    const agent = await waiting(host)
+    await host.plugin.dispose()
+    await host.load({ ...CONFIG, longTermDelayMs: 10 * HOUR, pools: { p: { routes: [{ provider: 'a', model: 'm' }, { provider: 'b', model: 'n' }] } } })
+    await passUntil(() => host!.adapter.routes.length > 1, 'the attempt', 1_000)
+    await agent.whenIdle()
+    // Without a pool nobody had marked a, so it is asked first; the refusal moves the run on.
+    expect([host.adapter.routes, outcomes(agent)]).toEqual([['a/m', 'a/m', 'b/n'], ['error', 'completed']])
+    expect(continuations(agent)).toHaveLength(1)
+  })
+
   it('takes it up where the plugin is back before the turn has ended', async () => {
     let flowing = false
     host = await rig({ script: () => flowing ? say('done') : spent(), config: CONFIG })
