@@ -287,7 +287,7 @@ describe('a web host that dies after a failover', () => {
     expect(await askedWhile(() => api.ask(session, 'again'))).toEqual({ a: 0, b: 1 })
   })
 
-  it('takes balance scripts while it runs, with a key from its own credentials, and keeps the marks', async () => {
+  it('takes balance scripts while it runs, with a key from its own credentials, and keeps the marks', { timeout: 40_000 }, async () => {
     const script = join(home.cwd, 'balance.mjs')
     writeFileSync(script, `
       const { LOOPBACK_PROVIDER_KEY: key, REGION: region } = process.env
@@ -295,10 +295,15 @@ describe('a web host that dies after a failover', () => {
       process.stdout.write(JSON.stringify({ remaining: key.length, unit: region, error: 'not accepted: ' + key }))
     `)
     const balances = [{ provider: 'b', script: [process.execPath, script], apiKeyEnv: 'LOOPBACK_PROVIDER_KEY', env: { REGION: 'moons' }, timeoutMs: 30_000 }]
-    home.configure([{ id: defaultRowId, config: { pools, balances } }])
     const fresh = await api.createSession()
     const key = home.env['LOOPBACK_PROVIDER_KEY']!
-    await expect.poll(() => command(fresh, '/quota-routes'), { timeout: 15_000 }).toContain(`${key.length} moons left`)
+    // A host that has just started, on a busy machine, may not watch its files yet: then it is told again.
+    const configured = async (): Promise<string | undefined> => {
+      home.configure([{ id: defaultRowId, config: { pools, balances } }])
+      await new Promise(resolve => setTimeout(resolve, 2_000))
+      return command(fresh, '/quota-routes')
+    }
+    await expect.poll(configured, { timeout: 30_000 }).toContain(`${key.length} moons left`)
     const text = await command(fresh, '/quota-routes')
     expect(text).toContain('a/m: out of allowance')
     expect(text).toContain('the provider says: not accepted: ')
