@@ -4,7 +4,7 @@
  */
 
 /** First bytes of a frame, little-endian. */
-export const FRAME_MAGIC = 0xFD2FB528
+const FRAME_MAGIC = 0xFD2FB528
 const SKIPPABLE_MAGIC = 0x184D2A50
 const CHECKSUM_BYTES = 4
 const RLE_BLOCK = 1

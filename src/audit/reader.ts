@@ -1,12 +1,14 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type Advance, advance } from '../projections/audit/advance.ts'
 import { initialState } from '../reducers/session.ts'
-import { FRAME_MAGIC, isSkippable } from './frames.ts'
+import { isSkippable } from './frames.ts'
 import { Lines } from './lines.ts'
 import type { Report } from './problems.ts'
+import { MAGIC } from './packed.ts'
 import { BLOCK, borrow, giveBack, type Scanner } from './scanner.ts'
 import { unpack } from './unpack.ts'
 
+const OPEN_BRACE = 0x7B
 /** The name of standard input, as an argument and in messages. */
 export const STDIN = '-'
 
@@ -47,8 +49,9 @@ async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
   }
 }
 
+/** Whether frames are in a file: at its beginning, or, where that is damaged, behind what is no text either. */
 const isPacked = (head: Buffer): boolean =>
-  head.length >= 4 && (head.readUInt32LE(0) === FRAME_MAGIC || isSkippable(head))
+  head.length >= 4 && (isSkippable(head) || (head[0] !== OPEN_BRACE && head.includes(MAGIC)))
 const isGzip = (head: Buffer): boolean => head[0] === 0x1F && head[1] === 0x8B
 
 /** What reading one log came to. */

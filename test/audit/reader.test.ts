@@ -121,6 +121,13 @@ describe('a log', () => {
     }
   })
 
+  it('is read as packed where its very first bytes are damaged', async () => {
+    const parts = frames()
+    parts[0]![0]! ^= 1
+    const { facts, problems } = await read(Buffer.concat(parts))
+    expect([facts.length, problems[0]]).toEqual([whole - 1, expect.objectContaining({ offset: 0, unreadable: true })])
+  })
+
   it('may hold a frame that breaks off before others: those are read', async () => {
     const parts = frames()
     for (let length = 5; length < parts[3]!.length; length += 7) {
