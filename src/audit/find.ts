@@ -80,9 +80,12 @@ function defaultRoots({ home, session }: Options): string[] {
   throw new UsageError('name a log, a directory or --home, set DSH_HOME, or send a log to standard input')
 }
 
+/** Whether an id is one that a person asks for by its beginning, with or without the host's prefix. */
+export const answersTo = (id: string, asked: string): boolean => id.startsWith(asked) || id.startsWith(`session-${asked}`)
+
 /** In a home, the directory of a log bears the id of its session, so others need not be opened. */
 const mayHold = (path: string, session: string | undefined): boolean =>
-  session === undefined || [session, `session-${session}`].some(id => dirname(path).split(/[/\\]/).at(-1)?.startsWith(encodeId(id)) === true)
+  session === undefined || answersTo(dirname(path).split(/[/\\]/).at(-1) ?? '', encodeId(session))
 
 /**
  * Find the logs to read.

@@ -3,8 +3,9 @@
  * length, and the magic number may occur inside packed bytes.
  */
 
-/** First bytes of a frame, little-endian. */
-const FRAME_MAGIC = 0xFD2FB528
+/** First bytes of a frame; in no text that is UTF-8. */
+export const MAGIC = Buffer.from([0x28, 0xB5, 0x2F, 0xFD])
+const FRAME_MAGIC = MAGIC.readUInt32LE(0)
 const SKIPPABLE_MAGIC = 0x184D2A50
 const CHECKSUM_BYTES = 4
 const RLE_BLOCK = 1

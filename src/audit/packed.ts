@@ -1,9 +1,7 @@
-import { BadFrame, FrameWalker } from './frames.ts'
+import { BadFrame, FrameWalker, MAGIC } from './frames.ts'
 
 /** Places at which the beginning of a frame is looked for behind one that breaks off. */
 const TRIES = 1_000
-/** First bytes of a frame; in no text that is UTF-8. */
-export const MAGIC = Buffer.from([0x28, 0xB5, 0x2F, 0xFD])
 
 /** A whole frame, by its place in the bytes at hand. */
 export interface Frame {

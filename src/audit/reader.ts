@@ -1,10 +1,9 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type Advance, advance } from '../projections/audit/advance.ts'
 import { initialState } from '../reducers/session.ts'
-import { isSkippable } from './frames.ts'
+import { isSkippable, MAGIC } from './frames.ts'
 import { Lines } from './lines.ts'
 import type { Report } from './problems.ts'
-import { MAGIC } from './packed.ts'
 import { BLOCK, borrow, giveBack, type Scanner } from './scanner.ts'
 import { unpack } from './unpack.ts'
 

@@ -9,7 +9,7 @@ import { summaryText } from '../projections/audit/text.ts'
 import type { WhatIf } from '../projections/audit/what-if.ts'
 import { whatIfText } from '../projections/audit/what-if-text.ts'
 import { oneLine } from '../projections/text.ts'
-import { type Found, findLogs } from './find.ts'
+import { answersTo, type Found, findLogs } from './find.ts'
 import { type JournalFile, readJournal } from './journal-file.ts'
 import type { Options } from './options.ts'
 import { collectOutput, ndjsonOutput, type Output, type Print, textOutput } from './outputs.ts'
@@ -145,7 +145,7 @@ class Run {
 
   private isWanted({ fact }: Advance): boolean {
     const { session } = this.options
-    return session === undefined || (fact.type === 'sessionOpened' && [fact.id, fact.id.replace(/^session-/, '')].some(id => id.startsWith(session)))
+    return session === undefined || (fact.type === 'sessionOpened' && answersTo(fact.id, session))
   }
 
   private journal(path: string): Promise<JournalFile | undefined> {

@@ -60,7 +60,7 @@ export class Scanner {
    * @returns where the last line begins whose end is not there.
    */
   scan(bytes: Buffer, from: number, look: Look): number {
-    const here = bytes.buffer === this.memory ? bytes : this.spare.subarray(0, bytes.copy(this.spare))
+    const here = this.holds(bytes) ? bytes : this.spare.subarray(0, bytes.copy(this.spare))
     const base = here.byteOffset
     const end = base + here.length
     let at = base + from

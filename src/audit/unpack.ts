@@ -48,6 +48,7 @@ async function* unpackFrames(packed: Packed, frames: readonly Frame[], decoder: 
     }
     yield { bytes }
   }
+  packed.drop(frames.at(-1)?.end ?? 0)
 }
 
 /** Until it takes more, or is closed. */

@@ -55,6 +55,9 @@ function presetCommand(source: BalanceConfig, index: number): Command {
   return { argv: [process.execPath, file, '--key-env', keyEnv, '--timeout-ms', String(patience), ...source.args ?? []], keyEnv }
 }
 
+/** Commands of balance sources by provider. */
+export type Commands = ReadonlyMap<string, Command>
+
 /**
  * The command of each balance source.
  *
@@ -62,7 +65,7 @@ function presetCommand(source: BalanceConfig, index: number): Command {
  * @returns commands by provider.
  * @throws ConfigError for a preset that does not ship.
  */
-export function resolveCommands(config: Pick<Config, 'balances'>): ReadonlyMap<string, Command> {
+export function resolveCommands(config: Pick<Config, 'balances'>): Commands {
   return new Map(config.balances.map((source, index) => [
     source.provider,
     source.script === undefined ? presetCommand(source, index) : { argv: source.script, keyEnv: source.apiKeyEnv },
@@ -76,7 +79,7 @@ const withoutKey = (text: string, key: string): string => key.length < SHORTEST_
 export class Balances {
   private readonly ctx: Context
   private readonly sources: ReadonlyMap<string, BalanceConfig>
-  private readonly commands: ReadonlyMap<string, Command>
+  private readonly commands: Commands
   private readonly clock: Clock
   private readonly voice: Voice
   private readonly onReading: ReadingListener
@@ -88,15 +91,15 @@ export class Balances {
   /**
    * @param ctx - the plugin's context.
    * @param config - the deployment.
+   * @param commands - the command of each of its balance sources.
    * @param clock - for ages and timeouts.
    * @param voice - told once of each source that cannot run.
    * @param onReading - told of each new reading.
-   * @throws ConfigError for a preset that does not ship.
    */
-  constructor(ctx: Context, config: Pick<Config, 'balances'>, clock: Clock, voice: Voice, onReading: ReadingListener) {
+  constructor(ctx: Context, config: Pick<Config, 'balances'>, commands: Commands, clock: Clock, voice: Voice, onReading: ReadingListener) {
     this.ctx = ctx
     this.sources = new Map(config.balances.map(source => [source.provider, source]))
-    this.commands = resolveCommands(config)
+    this.commands = commands
     this.clock = clock
     this.voice = voice
     this.onReading = onReading

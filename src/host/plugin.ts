@@ -7,10 +7,11 @@ import { type Config, ConfigError, type ConfigInput, parseConfig } from '../poli
 import { heldWait, indexChange } from '../policy/resume.ts'
 import { oneLine } from '../projections/text.ts'
 import { projectionUnit } from '../projections/unit.ts'
+import type { Wait } from '../reducers/entries.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { transitions } from '../reducers/transitions.ts'
 import { Announcer } from './announce.ts'
-import { Balances, resolveCommands } from './balances.ts'
+import { Balances, type Commands, resolveCommands } from './balances.ts'
 import { SessionBook } from './book.ts'
 import { openChannel } from './channel.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -43,15 +44,20 @@ export interface Internals {
   readonly sink?: Sink
 }
 
-/** A new message, or a pick, brings a planned attempt forward, but not closer to the last refusal than this, in ms. */
-const MESSAGE_GAP_MS = 10_000
+/** What the person does during a wait brings its attempt forward, but not closer to the last refusal than this, in ms. */
+const PERSON_GAP_MS = 10_000
+
+/** The person did something about what a session waits for: it asks soon. */
+const askSoon = (waits: Waits, { id }: Session, { plannedAt }: Wait, now: number, cause: 'asked' | 'message'): void => {
+  waits.bringForward(id, Math.max(now, plannedAt + PERSON_GAP_MS), cause)
+}
 
 /** A model that is picked during a wait brings the attempt forward, on that model. */
 async function takePick(ctx: Context, session: Session, { book, clock, router, waits }: { book: SessionBook; clock: Clock; router: Router; waits: Waits }): Promise<void> {
   const shown = await shownModel(ctx, session)
   const wait = book.of(session).entries.open?.wait
   if (shown === undefined || !wait || !router.picks(session, shown)) return
-  waits.bringForward(session.id, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS), 'asked')
+  askSoon(waits, session, wait, clock.now(), 'asked')
 }
 
 /** What a fact of a session may set in motion. */
@@ -78,7 +84,7 @@ function onFact(moving: Moving, session: Session, fact: Fact, before: SessionSta
   }
   // A pool that is stated during the wait may hold a route that answers.
   const { wait } = after.entries.open ?? {}
-  if (after.settings.pool !== before.settings.pool && wait) gates.waits.bringForward(session.id, Math.max(now(), wait.plannedAt + MESSAGE_GAP_MS), 'asked')
+  if (after.settings.pool !== before.settings.pool && wait) askSoon(gates.waits, session, wait, now(), 'asked')
   indexWait(moving, session, fact, before, after)
   if (fact.type === 'turnStarted') resume().awake(session.id)
   // A turn that ends with its wait given up waited for the plugin that was unloaded before this one.
@@ -111,12 +117,11 @@ function indexWait({ flush, journal, stateOf }: Moving, session: Session, fact: 
 }
 
 /** A running host says nothing of a row that does not take a new configuration: so we do, before we refuse it. */
-function readConfig(ctx: Context, input: ConfigInput | undefined, internals: Internals): Config {
+function readConfig(ctx: Context, input: ConfigInput | undefined, internals: Internals): { readonly config: Config; readonly commands: Commands } {
   try {
     const config = parseConfig(input)
     // A preset is a file of this package; what ships is not known where configurations are read.
-    resolveCommands(config)
-    return config
+    return { config, commands: resolveCommands(config) }
   } catch (error) {
     if (error instanceof ConfigError) createVoice(ctx, internals.sink).warn('config', `the configuration is refused. ${error.problems.join('; ')}`)
     throw error
@@ -177,7 +182,7 @@ function guarded<A extends unknown[]>(warn: Warn, kind: string, run: (...args: A
  * @throws ConfigError for a configuration that cannot be used.
  */
 export function apply(ctx: Context, input?: ConfigInput, internals: Internals = {}): void {
-  const config = readConfig(ctx, input, internals)
+  const { config, commands } = readConfig(ctx, input, internals)
   const clock = internals.clock ?? systemClock
   const voice = createVoice(ctx, internals.sink)
   const { warn } = voice
@@ -186,7 +191,7 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const gates = new Gates({ scheduler, clock, random, intervalMs: config.longTermDelayMs, probe: config.probe })
   const { waits } = gates
   const journal = new Journal(clock, warn)
-  const balances = new Balances(ctx, config, clock, voice, (provider, reading) => { watch.read(provider, reading) })
+  const balances = new Balances(ctx, config, commands, clock, voice, (provider, reading) => { watch.read(provider, reading) })
   const watch = new Watch({ config, clock, scheduler, journal, gates, refresh: providers => balances.refresh(providers) })
   const flush = async (session: Session): Promise<void> => { await ctx.get('sessions')?.flush(session) }
   const moving: Moving = { journal, gates, now: () => clock.now(), watch, announcer: new Announcer(ctx, warn), resume: () => resume, flush, stateOf: session => book.of(session) }
@@ -209,7 +214,7 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   ctx.on('agent/inbox/inserted', guarded(warn, 'reading a message', ({ agent, message }) => {
     const wait = message.source.kind === 'user' ? book.of(agent.session).entries.open?.wait : undefined
     if (!wait) return
-    gates.waits.bringForward(agent.session.id, Math.max(clock.now(), wait.plannedAt + MESSAGE_GAP_MS), 'message')
+    askSoon(waits, agent.session, wait, clock.now(), 'message')
     void Promise.resolve(flush(agent.session)).catch(() => {})
   }))
   onPick(ctx, guarded(warn, 'reading a pick', (picked) => {

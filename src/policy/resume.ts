@@ -32,6 +32,16 @@ export function goesOnAt({ entries: { open }, lineage, settings }: SessionState,
   return takenUp ? open?.cutOff ?? undefined : undefined
 }
 
+/**
+ * The next attempt of a session that is out of allowance: of its armed wait, or of a run that goes on by itself.
+ *
+ * @param state - the folded session.
+ * @param config - the deployment.
+ * @returns epoch ms; `undefined` where none is planned.
+ */
+export const nextAttemptOf = (state: SessionState, config: Pick<Config, 'defaultEnabled' | 'resumeOnStart'>): number | undefined =>
+  state.entries.open?.wait?.nextAttemptAt ?? goesOnAt(state, config)
+
 /** What the index of waiting sessions has to learn. */
 export type IndexChange =
   | { readonly type: 'waiting'; readonly held: NonNullable<ReturnType<typeof heldWait>> }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cutText } from '../events/failure.ts'
 import type { Config } from '../policy/config.ts'
-import { goesOnAt } from '../policy/resume.ts'
+import { nextAttemptOf } from '../policy/resume.ts'
 import { resolvePool, resolveSwitch } from '../policy/settings.ts'
 import type { Entry } from '../reducers/entries.ts'
 import type { SessionState } from '../reducers/session.ts'
@@ -54,10 +54,10 @@ export type QuotaRetryFacts = z.infer<typeof QuotaRetryFacts>
 /** What a session waits for. */
 export type LiveWait = z.infer<typeof LiveWait>
 
-function liveWait(entry: Entry, goesOn: number | undefined): LiveWait {
+function liveWait(entry: Entry, nextAttemptAt: number | undefined): LiveWait {
   return {
     since: entry.since,
-    nextAttemptAt: entry.wait?.nextAttemptAt ?? goesOn ?? null,
+    nextAttemptAt: nextAttemptAt ?? null,
     pending: entry.wait !== null,
     attempts: entry.attempts,
     provider: entry.provider,
@@ -86,7 +86,7 @@ export function quotaRetryFacts(state: SessionState, config: Pick<Config, 'defau
     pool: pool.pool,
     poolSource: pool.source,
     pools: Object.keys(config.pools),
-    wait: open === null ? null : liveWait(open, goesOnAt(state, config)),
+    wait: open === null ? null : liveWait(open, nextAttemptOf(state, config)),
     lastMove: move === null ? null : { from: move.from, to: move.to, pool: move.pool, at: move.at, turn: move.turn },
   }
 }

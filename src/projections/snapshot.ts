@@ -1,5 +1,5 @@
 import type { Config } from '../policy/config.ts'
-import { goesOnAt } from '../policy/resume.ts'
+import { nextAttemptOf } from '../policy/resume.ts'
 import type { Entry } from '../reducers/entries.ts'
 import type { SessionState } from '../reducers/session.ts'
 
@@ -34,7 +34,7 @@ export interface RetrySnapshot {
 export function retrySnapshot(state: SessionState, config: Pick<Config, 'defaultEnabled' | 'resumeOnStart'>): RetrySnapshot | undefined {
   const entry: Entry | null = state.entries.open
   if (entry === null) return undefined
-  const nextAttemptAt = entry.wait?.nextAttemptAt ?? goesOnAt(state, config)
+  const nextAttemptAt = nextAttemptOf(state, config)
   return Object.freeze({
     pending: entry.wait !== null,
     attempts: entry.attempts,
