@@ -1,7 +1,7 @@
 import { POLICY } from '../../src/events/policy-key.ts'
-import type { World } from '../../src/policy/choose.ts'
+import type { World } from '../../src/policy/pool/choose.ts'
 import { type Config, parseConfig } from '../../src/policy/config.ts'
-import { decideRequest, initialMemory, type RequestContext } from '../../src/policy/request.ts'
+import { decideRequest, initialMemory, type RequestContext } from '../../src/policy/pool/request.ts'
 import { foldSession } from '../../src/reducers/session.ts'
 import { nsPerCall, sig } from './time.ts'
 

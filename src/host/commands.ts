@@ -6,10 +6,10 @@ import { POOL_COMMAND, readPoolChoice, readRetryChoice, RETRY_COMMAND, ROUTES_CO
 import type { Config } from '../policy/config.ts'
 import { routesReport, routesText } from '../projections/routes.ts'
 import { poolStatusText, retryStatusText } from '../projections/status.ts'
-import type { Balances } from './balances.ts'
+import type { Balances } from './pool/balances.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
-import type { Router } from './router.ts'
+import type { Router } from './pool/router.ts'
 import type { SettingsWriter } from './settings.ts'
 import type { Waits } from './waits.ts'
 

@@ -1,6 +1,6 @@
 import type { WaitCause } from '../events/policy-key.ts'
 import type { Route } from '../events/route.ts'
-import type { PlanMemory } from '../policy/wait.ts'
+import type { PlanMemory } from '../policy/quota/wait.ts'
 
 /** What ended a wait. */
 export type Wake =

@@ -1,6 +1,6 @@
 import type { WaitCause } from '../events/policy-key.ts'
 import { type Route, sameRoute } from '../events/route.ts'
-import { planAttempt, type PlannedWait, type RefusalTiming, rememberPlan } from '../policy/wait.ts'
+import { planAttempt, type PlannedWait, type RefusalTiming, rememberPlan } from '../policy/quota/wait.ts'
 import { type Gate, newGate, type Waiter, type WaitRequest, type Wake } from './gate.ts'
 import { type RampParts, Ramps } from './ramp.ts'
 import { Waits } from './waits.ts'

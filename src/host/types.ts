@@ -7,7 +7,7 @@ import type { Route } from '../events/route.ts'
 import type { QuotaRetryFacts } from '../projections/facts.ts'
 import type { RoutesReport } from '../projections/routes.ts'
 import type { RetrySnapshot } from '../projections/snapshot.ts'
-import type { LeaveReason } from '../reducers/entries.ts'
+import type { LeaveReason } from '../reducers/quota.ts'
 
 /** `llm-quota-retry/entered`: a session ran out of allowance, and its first wait is armed. */
 export interface EnteredEvent {

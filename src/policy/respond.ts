@@ -4,11 +4,11 @@ import { type Route, sameRoute } from '../events/route.ts'
 import { markOf } from '../reducers/marks.ts'
 import type { SessionState } from '../reducers/session.ts'
 import type { RefusedRoute } from '../reducers/step.ts'
-import { chooseMove, type Choice, type World } from './choose.ts'
+import { chooseMove, type Choice, type World } from './pool/choose.ts'
 import { type Classification, classifyFailure } from './classify.ts'
 import type { Config } from './config.ts'
 import { resolvePool, resolveSwitch } from './settings.ts'
-import { HINT_MARGIN_MS, waitLimit } from './wait.ts'
+import { HINT_MARGIN_MS, waitLimit } from './quota/wait.ts'
 
 /** A failed request, and everything that the answer to it may depend on. */
 export interface Refusal {

@@ -3,7 +3,7 @@ import { cutText } from '../events/failure.ts'
 import type { Config } from '../policy/config.ts'
 import { nextAttemptOf } from '../policy/resume.ts'
 import { resolvePool, resolveSwitch } from '../policy/settings.ts'
-import type { Entry } from '../reducers/entries.ts'
+import type { Entry } from '../reducers/quota.ts'
 import type { SessionState } from '../reducers/session.ts'
 
 /** Longest refusal text on the wire, in UTF-16 units; the log has the whole. */

@@ -1,8 +1,8 @@
 import { POOL_COMMAND } from '../events/settings.ts'
 import { type Route, routeName, sameRoute } from '../events/route.ts'
-import { chooseStart, type Grade, type Standing, type World } from '../policy/choose.ts'
+import { chooseStart, type Grade, type Standing, type World } from '../policy/pool/choose.ts'
 import type { Config } from '../policy/config.ts'
-import type { MissingReading, Reading, Readings } from '../policy/readings.ts'
+import type { MissingReading, Reading, Readings } from '../policy/pool/readings.ts'
 import { clockText, durationText, oneLine } from './text.ts'
 
 /** A route that the host would not send to, or that would not take a conversation. */

@@ -1,6 +1,6 @@
 import type { Config } from '../policy/config.ts'
 import { nextAttemptOf } from '../policy/resume.ts'
-import type { Entry } from '../reducers/entries.ts'
+import type { Entry } from '../reducers/quota.ts'
 import type { SessionState } from '../reducers/session.ts'
 
 /** A session's open entry, as other plugins read it from the service. */

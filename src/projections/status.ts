@@ -4,7 +4,7 @@ import { classifyFailure } from '../policy/classify.ts'
 import type { Config } from '../policy/config.ts'
 import { goesOnAt } from '../policy/resume.ts'
 import { resolvePool, resolveSwitch } from '../policy/settings.ts'
-import type { Entry } from '../reducers/entries.ts'
+import type { Entry } from '../reducers/quota.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { clockText, durationText, oneLine } from './text.ts'
 

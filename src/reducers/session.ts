@@ -1,7 +1,7 @@
 import { decodeEvent } from '../events/decode.ts'
 import type { Fact } from '../events/facts.ts'
-import { type EntriesState, evolveEntries, initialEntries } from './entries.ts'
-import { evolveFailovers, type FailoversState, initialFailovers } from './failovers.ts'
+import { type EntriesState, evolveEntries, initialEntries } from './quota.ts'
+import { evolveFailovers, type FailoversState, initialFailovers } from './pool.ts'
 import { evolveSettings, initialSettings, type SettingsState } from './settings.ts'
 import { evolveStep, initialStep, type StepState } from './step.ts'
 

@@ -1,5 +1,5 @@
-import type { ClosedEntry, Entry } from './entries.ts'
-import type { Failover } from './failovers.ts'
+import type { ClosedEntry, Entry } from './quota.ts'
+import type { Failover } from './pool.ts'
 import type { SessionState } from './session.ts'
 
 /** What changed in a session's allowance from one event to the next. Announced by the host, collected by a replay. */

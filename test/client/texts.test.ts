@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { en, TEXTS, zh } from '../../client/texts.ts'
 import { WAIT_CAUSES } from '../../src/events/policy-key.ts'
-import { GRADES } from '../../src/policy/choose.ts'
+import { GRADES } from '../../src/policy/pool/choose.ts'
 
 const client = fileURLToPath(new URL('../../client', import.meta.url))
 const sources = readdirSync(client, { recursive: true, encoding: 'utf8' })

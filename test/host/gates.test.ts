@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { RAMP_SPACING_MS } from '../../src/host/ramp.ts'
-import { HINT_MARGIN_MS } from '../../src/policy/wait.ts'
+import { HINT_MARGIN_MS } from '../../src/policy/quota/wait.ts'
 import { HOUR, MINUTE, SECOND } from '../support/build.ts'
 import { ELSEWHERE, Queue, ROUTE, SIBLING, type Sitter } from '../support/queue.ts'
 

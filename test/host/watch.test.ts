@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { JournalRecord } from '../../src/events/journal.ts'
 import { Scheduler } from '../../src/host/scheduler.ts'
-import { Watch } from '../../src/host/watch.ts'
+import { Watch } from '../../src/host/pool/watch.ts'
 import { parseConfig } from '../../src/policy/config.ts'
 import { evolveMarks, initialMarks, type MarksState } from '../../src/reducers/marks.ts'
 import { HOUR, MINUTE, SECOND } from '../support/build.ts'

@@ -1,7 +1,7 @@
 /** What users of such tools report most about times, as far as no single rule's test holds it. */
 import { describe, expect, it } from 'vitest'
 import { classifyFailure } from '../../src/policy/classify.ts'
-import { planAttempt, rememberPlan } from '../../src/policy/wait.ts'
+import { planAttempt, rememberPlan } from '../../src/policy/quota/wait.ts'
 import { HOUR, MINUTE, NOON } from '../support/build.ts'
 
 const refusal = (message: string, more: object = {}) => classifyFailure({ code: 'QUOTA', message, ...more }, { now: NOON })

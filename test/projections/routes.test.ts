@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { World } from '../../src/policy/choose.ts'
+import type { World } from '../../src/policy/pool/choose.ts'
 import { type ConfigInput, parseConfig } from '../../src/policy/config.ts'
 import { routesReport, routesText, type UnfitRoute } from '../../src/projections/routes.ts'
 import { clockText } from '../../src/projections/text.ts'

@@ -3,7 +3,7 @@ import type { Route } from '../../src/events/route.ts'
 import type { Wake } from '../../src/host/gate.ts'
 import { Gates, type GateParts } from '../../src/host/gates.ts'
 import { Scheduler } from '../../src/host/scheduler.ts'
-import type { PlannedWait, RefusalTiming } from '../../src/policy/wait.ts'
+import type { PlannedWait, RefusalTiming } from '../../src/policy/quota/wait.ts'
 import { HOUR } from './build.ts'
 import { FakeClock } from './fake-clock.ts'
 

@@ -1,6 +1,6 @@
 /** What is known of providers, for tests of the choice: `world({ marked: ['a'], left: { b: 5 } })`. */
-import type { World } from '../../src/policy/choose.ts'
-import type { MissingReading, Reading } from '../../src/policy/readings.ts'
+import type { World } from '../../src/policy/pool/choose.ts'
+import type { MissingReading, Reading } from '../../src/policy/pool/readings.ts'
 import type { Mark, MarksState } from '../../src/reducers/marks.ts'
 import { HOUR, NOON } from './build.ts'
 

@@ -1,7 +1,7 @@
 import type { Fact, FactOf } from '../../events/facts.ts'
 import type { JournalRecordOf } from '../../events/journal.ts'
 import { sameRoute } from '../../events/route.ts'
-import type { ClosedEntry, Entry } from '../../reducers/entries.ts'
+import type { ClosedEntry, Entry } from '../../reducers/quota.ts'
 import { transitions } from '../../reducers/transitions.ts'
 import { oneLine } from '../text.ts'
 import { type Advance, beginsOwnHistory, continuationOf, isInherited, sameAttempt } from './advance.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../../policy/config.ts'
-import { planAttempt, type PlanMemory, type RefusalTiming, rememberPlan } from '../../policy/wait.ts'
+import { planAttempt, type PlanMemory, type RefusalTiming, rememberPlan } from '../../policy/quota/wait.ts'
 
 /** An outage that was waited out in one turn. */
 export interface Episode {

@@ -1,10 +1,10 @@
-import { type Route, sameRoute } from '../events/route.ts'
-import { markOf } from '../reducers/marks.ts'
-import type { SessionState } from '../reducers/session.ts'
-import type { SettingsState } from '../reducers/settings.ts'
+import { type Route, sameRoute } from '../../events/route.ts'
+import { markOf } from '../../reducers/marks.ts'
+import type { SessionState } from '../../reducers/session.ts'
+import type { SettingsState } from '../../reducers/settings.ts'
 import { chooseMove, chooseStart, type Choice, standingOf, type World } from './choose.ts'
-import type { Config } from './config.ts'
-import { resolvePool, resolveSwitch } from './settings.ts'
+import type { Config } from '../config.ts'
+import { resolvePool, resolveSwitch } from '../settings.ts'
 
 /** A route with the effort that goes with it. */
 export interface Target extends Route {

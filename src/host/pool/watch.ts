@@ -1,10 +1,10 @@
-import type { Config } from '../policy/config.ts'
-import { clears } from '../policy/choose.ts'
-import type { Reading } from '../policy/readings.ts'
-import { markOf } from '../reducers/marks.ts'
-import type { Clock } from './clock.ts'
-import type { Journal } from './journal-store.ts'
-import type { Scheduler } from './scheduler.ts'
+import type { Config } from '../../policy/config.ts'
+import { clears } from '../../policy/pool/choose.ts'
+import type { Reading } from '../../policy/pool/readings.ts'
+import { markOf } from '../../reducers/marks.ts'
+import type { Clock } from '../clock.ts'
+import type { Journal } from '../journal-store.ts'
+import type { Scheduler } from '../scheduler.ts'
 
 /** What the watch looks after. */
 interface Waited {

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   HINT_MARGIN_MS, planAttempt, type PlanMemory, type PlannedWait, type RefusalTiming, rememberPlan, SECOND_TRIES_MS, THROTTLE_DELAY_MS, waitLimit,
-} from '../../src/policy/wait.ts'
-import { foldSession } from '../../src/reducers/session.ts'
-import { HOUR, log, type Log, MINUTE, NOON, SECOND, waitingLog } from '../support/build.ts'
+} from '../../../src/policy/quota/wait.ts'
+import { foldSession } from '../../../src/reducers/session.ts'
+import { HOUR, log, type Log, MINUTE, NOON, SECOND, waitingLog } from '../../support/build.ts'
 
 const INTERVAL: PlannedWait = { delayMs: HOUR, cause: 'interval' }
 const [FIRST = 0, SECOND_LOOK = 0] = SECOND_TRIES_MS

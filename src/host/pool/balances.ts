@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Context } from '@deepseek-ai/cordis'
 import { z } from 'zod'
-import type { BalanceConfig, Config } from '../policy/config.ts'
-import { ConfigError } from '../policy/config.ts'
-import { type MissingReading, parseReading, type Reading, type Readings } from '../policy/readings.ts'
-import type { Clock } from './clock.ts'
-import type { Voice } from './voice.ts'
+import type { BalanceConfig, Config } from '../../policy/config.ts'
+import { ConfigError } from '../../policy/config.ts'
+import { type MissingReading, parseReading, type Reading, type Readings } from '../../policy/pool/readings.ts'
+import type { Clock } from '../clock.ts'
+import type { Voice } from '../voice.ts'
 
 /** Where the scripts that ship with the package stand, seen from `lib/host` as from `src/host`. */
 const PRESETS = new URL('../../balance/', import.meta.url)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { chooseMove, chooseStart, clears, minimumOf, standingOf } from '../../src/policy/choose.ts'
-import { type ConfigInput, parseConfig } from '../../src/policy/config.ts'
-import { deepFreeze, HOUR, MINUTE, NOON } from '../support/build.ts'
-import { A, B, C, mark, world } from '../support/world.ts'
+import { chooseMove, chooseStart, clears, minimumOf, standingOf } from '../../../src/policy/pool/choose.ts'
+import { type ConfigInput, parseConfig } from '../../../src/policy/config.ts'
+import { deepFreeze, HOUR, MINUTE, NOON } from '../../support/build.ts'
+import { A, B, C, mark, world } from '../../support/world.ts'
 
 const script: [string, ...string[]] = ['node', 'x.mjs']
 /** Three routes of three providers; `a` needs 5 left to be chosen, `b` needs 1. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseReading, readingOf } from '../../src/policy/readings.ts'
-import { NOON } from '../support/build.ts'
+import { parseReading, readingOf } from '../../../src/policy/pool/readings.ts'
+import { NOON } from '../../support/build.ts'
 
 const parse = (stdout: string) => parseReading(stdout, NOON)
 

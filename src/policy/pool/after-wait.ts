@@ -1,9 +1,9 @@
-import { type Route, sameRoute } from '../events/route.ts'
-import { markOf } from '../reducers/marks.ts'
-import type { SessionState } from '../reducers/session.ts'
+import { type Route, sameRoute } from '../../events/route.ts'
+import { markOf } from '../../reducers/marks.ts'
+import type { SessionState } from '../../reducers/session.ts'
 import { chooseMove, type World } from './choose.ts'
-import type { Config, RouteConfig } from './config.ts'
-import { resolvePool } from './settings.ts'
+import type { Config, RouteConfig } from '../config.ts'
+import { resolvePool } from '../settings.ts'
 
 /** A session that is about to wait, or whose wait is over. */
 export interface WaitContext {

@@ -1,6 +1,6 @@
-import { type Route, sameRoute } from '../events/route.ts'
-import { type Mark, markOf, type MarksState } from '../reducers/marks.ts'
-import type { Config, RouteConfig } from './config.ts'
+import { type Route, sameRoute } from '../../events/route.ts'
+import { type Mark, markOf, type MarksState } from '../../reducers/marks.ts'
+import type { Config, RouteConfig } from '../config.ts'
 import { type Reading, readingOf, type Readings } from './readings.ts'
 
 /** What is known about providers at one moment; everything here is cached, nothing is asked. */

@@ -1,5 +1,5 @@
-import type { WaitCause } from '../events/policy-key.ts'
-import type { Entry } from '../reducers/entries.ts'
+import type { WaitCause } from '../../events/policy-key.ts'
+import type { Entry } from '../../reducers/quota.ts'
 
 /** What a refusal says that matters for the time of the next attempt. */
 export interface RefusalTiming {

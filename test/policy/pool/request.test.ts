@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { Route } from '../../src/events/route.ts'
-import type { World } from '../../src/policy/choose.ts'
-import { type ConfigInput, parseConfig } from '../../src/policy/config.ts'
-import { decideRequest, initialMemory, type RouteMemory, type Target } from '../../src/policy/request.ts'
-import { foldSession } from '../../src/reducers/session.ts'
-import { deepFreeze, HOUR, log, type Log, MINUTE, NOON, THROTTLED } from '../support/build.ts'
-import { A, B, C, mark, world } from '../support/world.ts'
+import type { Route } from '../../../src/events/route.ts'
+import type { World } from '../../../src/policy/pool/choose.ts'
+import { type ConfigInput, parseConfig } from '../../../src/policy/config.ts'
+import { decideRequest, initialMemory, type RouteMemory, type Target } from '../../../src/policy/pool/request.ts'
+import { foldSession } from '../../../src/reducers/session.ts'
+import { deepFreeze, HOUR, log, type Log, MINUTE, NOON, THROTTLED } from '../../support/build.ts'
+import { A, B, C, mark, world } from '../../support/world.ts'
 
 const OUTSIDE = { provider: 'z', model: 'z' }
 /** B as the harness has it once it took the route up: with the effort that the pool gives it. */
