@@ -1,6 +1,6 @@
 import { routeName } from '../events/route.ts'
 import { RETRY_COMMAND } from '../events/settings.ts'
-import { classifyFailure } from '../policy/classify.ts'
+import { classifyFailure } from '../policy/judge/classify.ts'
 import type { Config } from '../policy/config.ts'
 import { goesOnAt } from '../policy/resume.ts'
 import { resolvePool, resolveSwitch } from '../policy/settings.ts'

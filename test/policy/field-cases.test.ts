@@ -1,6 +1,6 @@
 /** What users of such tools report most about times, as far as no single rule's test holds it. */
 import { describe, expect, it } from 'vitest'
-import { classifyFailure } from '../../src/policy/classify.ts'
+import { classifyFailure } from '../../src/policy/judge/classify.ts'
 import { planAttempt, rememberPlan } from '../../src/policy/quota/wait.ts'
 import { HOUR, MINUTE, NOON } from '../support/build.ts'
 

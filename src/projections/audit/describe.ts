@@ -1,7 +1,7 @@
 import type { FactOf } from '../../events/facts.ts'
 import type { MoveCause } from '../../events/policy-key.ts'
 import { type Route, routeName } from '../../events/route.ts'
-import { type Classification, classifyFailure, PASSING } from '../../policy/classify.ts'
+import { type Classification, classifyFailure, PASSING } from '../../policy/judge/classify.ts'
 import type { SessionState } from '../../reducers/session.ts'
 import { refusedRoute } from '../../reducers/step.ts'
 import { durationText, oneLine } from '../text.ts'

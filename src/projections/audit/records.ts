@@ -1,6 +1,6 @@
 import type { WaitCause } from '../../events/policy-key.ts'
 import type { Route } from '../../events/route.ts'
-import type { Confidence, FailureKind } from '../../policy/rules/types.ts'
+import type { Confidence, FailureKind } from '../../policy/judge/rules/types.ts'
 
 /**
  * What the audit says to machines. Every time is epoch ms, every duration ms; `null` is "the log does not say".

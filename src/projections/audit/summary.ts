@@ -1,5 +1,5 @@
 import { type Route, routeName } from '../../events/route.ts'
-import type { FailureKind } from '../../policy/rules/types.ts'
+import type { FailureKind } from '../../policy/judge/rules/types.ts'
 import type { AuditRecord, EntryRecord, FailureRecord, MoveRecord } from './records.ts'
 
 /** Failovers between two routes. */

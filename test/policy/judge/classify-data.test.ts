@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { classifyFailure, type FailureInput, type FailureKind } from '../../src/classify.ts'
+import { classifyFailure, type FailureInput, type FailureKind } from '../../../src/classify.ts'
 
 interface Row {
   readonly id: string
@@ -14,7 +14,7 @@ interface Row {
 
 const now = Date.parse('2026-07-01T00:00:00Z')
 const rowsOf = (file: string): Row[] =>
-  readFileSync(new URL(`../data/${file}`, import.meta.url), 'utf8').trim().split('\n').map(line => JSON.parse(line) as Row)
+  readFileSync(new URL(`../../data/${file}`, import.meta.url), 'utf8').trim().split('\n').map(line => JSON.parse(line) as Row)
 
 const SETS = { given: rowsOf('provider-failures.jsonl'), collected: rowsOf('more-failures.jsonl') }
 const ALL = Object.values(SETS).flat()

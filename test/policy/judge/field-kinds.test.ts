@@ -1,7 +1,7 @@
 /** Failures of the kinds that users report most, in many words: each line stands for others like it. */
 import { describe, expect, it } from 'vitest'
-import { classifyFailure } from '../../src/policy/classify.ts'
-import { NOON } from '../support/build.ts'
+import { classifyFailure } from '../../../src/policy/judge/classify.ts'
+import { NOON } from '../../support/build.ts'
 
 const classify = (failure: object) => classifyFailure(failure, { now: NOON })
 

@@ -1,7 +1,7 @@
 /** A megabyte of adversarial text is looked at in a bounded part, however it is made: counted, not timed. */
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { classifyFailure, parseReset } from '../../src/classify.ts'
+import { classifyFailure, parseReset } from '../../../src/classify.ts'
 
 const MEGABYTE = 1_000_000
 const PIECES = [

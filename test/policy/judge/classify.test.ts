@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { classifyFailure, type FailureInput } from '../../src/classify.ts'
-import { RULES } from '../../src/policy/rules/table.ts'
+import { classifyFailure, type FailureInput } from '../../../src/classify.ts'
+import { RULES } from '../../../src/policy/judge/rules/table.ts'
 
 const now = Date.parse('2026-08-28T10:00:00Z')
 const classify = (failure: FailureInput) => classifyFailure(failure, { now })

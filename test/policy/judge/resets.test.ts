@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseReset } from '../../src/classify.ts'
+import { parseReset } from '../../../src/classify.ts'
 
 const now = Date.parse('2026-08-28T10:00:00Z')
 const read = (message: unknown, providerRetryAfterMs?: number) => parseReset(message, { now, providerRetryAfterMs })

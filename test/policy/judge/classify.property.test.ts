@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { classifyFailure, parseReset, type FailureInput } from '../../src/classify.ts'
-import { cutMessage } from '../../src/policy/rules/facts.ts'
-import { RULES } from '../../src/policy/rules/table.ts'
+import { classifyFailure, parseReset, type FailureInput } from '../../../src/classify.ts'
+import { cutMessage } from '../../../src/policy/judge/rules/facts.ts'
+import { RULES } from '../../../src/policy/judge/rules/table.ts'
 
 const KINDS = ['spent-allowance', 'rate-limit', 'auth', 'context', 'server', 'other']
 
