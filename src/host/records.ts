@@ -3,7 +3,7 @@ import type { Session } from '@deepseek-ai/dsh-session'
 import { boundFailure, type Failure, readFailure } from '../events/failure.ts'
 import { POLICY } from '../events/policy-key.ts'
 import { type SettingChange, writeSettingCommand } from '../events/settings.ts'
-import { chainKey, type StepState } from '../reducers/step.ts'
+import { chainOf, type StepState } from '../reducers/step.ts'
 
 /**
  * The only code that writes to a session's log, in the harness's own vocabulary: a type of our own would make the log
@@ -48,7 +48,7 @@ export interface RetryPlan {
 export function recordPlanned(session: Session, step: StepState, plan: RetryPlan): PlannedRecord {
   // The harness logs the whole refusal once; a text of a megabyte must not stand in every wait as well.
   const failure: Failure = boundFailure(readFailure(plan.failure))
-  const chain = step.chains[chainKey(plan.provider, plan.policyKey)]
+  const chain = chainOf(step, plan.provider, plan.policyKey)
   const retryId = chain?.retryId ?? randomUUID()
   const retry = (chain?.retry ?? 0) + 1
   const { turn, step: stepNumber, provider, policyKey, delayMs } = plan

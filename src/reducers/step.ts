@@ -3,8 +3,13 @@ import { boundFailure, type Failure } from '../events/failure.ts'
 import { type Route, sameRoute } from '../events/route.ts'
 import { withinBounds } from './bounds.ts'
 
-/** Chains of one step: every route of a pool, in each way in which a wait may end. */
-const MAX_CHAINS = 256
+/**
+ * Chains of one step: fifty routes, each moved to and waited for from each other, in every way in which a wait may end,
+ * are 65,000. A number that is in use must not begin anew, or the harness's own companion ends the turn.
+ */
+const MAX_CHAINS = 65_536
+/** Chains that are copied with every record; more are put away together, so that no log makes the fold slow. */
+const MAX_RECENT = 64
 /** Routes that refuse in one step: those of a pool. */
 const MAX_REFUSED = 64
 
@@ -13,6 +18,12 @@ export interface Chain {
   readonly retryId: string
   /** Number of the last planned retry, from 1. */
   readonly retry: number
+}
+
+/** Chains by {@link chainKey}: `recent` ones come before those that were put away. */
+export interface Chains {
+  readonly recent: Readonly<Record<string, Chain>>
+  readonly earlier: Readonly<Record<string, Chain>>
 }
 
 /** A route that refused, and what it said. */
@@ -32,22 +43,31 @@ export interface StepState {
   /** The route of the last request, as logged. */
   readonly route: Route | null
   readonly reasoningEffort: string | null
-  /** The planned retries of the open step by `provider` and `policyKey`; their numbers must go on without a gap. */
-  readonly chains: Readonly<Record<string, Chain>>
+  /** Our planned retries of the open step; their numbers must go on without a gap. Those of other policies are theirs. */
+  readonly chains: Chains
   /** What refused a request of this step since it began or since its last wait, in order; not to be asked again without one. */
   readonly refused: readonly RefusedRoute[]
 }
 
+const noChains: Chains = { recent: {}, earlier: {} }
+
 /** Nothing open, no route used. */
-export const initialStep: StepState = { turn: null, step: null, cut: null, route: null, reasoningEffort: null, chains: {}, refused: [] }
+export const initialStep: StepState = { turn: null, step: null, cut: null, route: null, reasoningEffort: null, chains: noChains, refused: [] }
+
+const chainKey = (provider: string, policyKey: string): string => JSON.stringify([provider, policyKey])
 
 /**
- * Key of a chain in {@link StepState.chains}.
+ * The chain that the next record of a policy goes on with.
  *
+ * @param step - where the session's loop stands.
  * @param provider - provider of the failed request.
  * @param policyKey - the policy's key.
+ * @returns `undefined` where the record begins a chain.
  */
-export const chainKey = (provider: string, policyKey: string): string => JSON.stringify([provider, policyKey])
+export function chainOf({ chains }: Pick<StepState, 'chains'>, provider: string, policyKey: string): Chain | undefined {
+  const key = chainKey(provider, policyKey)
+  return chains.recent[key] ?? chains.earlier[key]
+}
 
 /**
  * The route of a request that a provider refused: a record names the provider alone.
@@ -58,10 +78,12 @@ export const chainKey = (provider: string, policyKey: string): string => JSON.st
  */
 export const refusedRoute = ({ route }: Pick<StepState, 'route'>, provider: string): Route | null => route?.provider === provider ? route : null
 
+const isEmpty = (map: object): boolean => Object.keys(map).length === 0
+
 const closed = (state: StepState): StepState =>
-  state.turn === null && state.step === null && state.refused.length === 0 && Object.keys(state.chains).length === 0
+  state.turn === null && state.step === null && state.refused.length === 0 && isEmpty(state.chains.recent) && isEmpty(state.chains.earlier)
     ? state
-    : { ...state, turn: null, step: null, chains: {}, refused: [] }
+    : { ...state, turn: null, step: null, chains: noChains, refused: [] }
 
 /**
  * Whether a turn was ended by the end of its host, and not by itself or a person.
@@ -78,8 +100,12 @@ function withRefusal(refused: StepState['refused'], route: Route, failure: Failu
     : [...refused.slice(1 - MAX_REFUSED), { route, failure }]
 }
 
-const withChain = (chains: StepState['chains'], { policyKey, provider, retry, retryId }: PlannedRetry): StepState['chains'] =>
-  withinBounds({ ...chains, [chainKey(provider, policyKey)]: { retryId, retry } }, MAX_CHAINS)
+function withChain({ recent, earlier }: Chains, { policyKey, provider, retry, retryId }: PlannedRetry): Chains {
+  const all = { ...recent, [chainKey(provider, policyKey)]: { retryId, retry } }
+  return Object.keys(all).length <= MAX_RECENT
+    ? { recent: all, earlier }
+    : { recent: {}, earlier: withinBounds({ ...earlier, ...all }, MAX_CHAINS) }
+}
 
 /**
  * Fold one fact into the place of the session's loop.
@@ -91,11 +117,11 @@ const withChain = (chains: StepState['chains'], { policyKey, provider, retry, re
 export function evolveStep(state: StepState, fact: Fact): StepState {
   switch (fact.type) {
     case 'turnStarted':
-      return { ...state, turn: fact.turn, step: null, chains: {}, refused: [] }
+      return { ...state, turn: fact.turn, step: null, chains: noChains, refused: [] }
     case 'stepStarted':
-      return { ...state, turn: fact.turn, step: fact.step, chains: {}, refused: [] }
+      return { ...state, turn: fact.turn, step: fact.step, chains: noChains, refused: [] }
     case 'stepEnded':
-      return { ...state, step: null, chains: {}, refused: [] }
+      return { ...state, step: null, chains: noChains, refused: [] }
     case 'turnEnded':
       return { ...closed(state), cut: isCutOff(fact) ? { from: state.cut?.from ?? fact.turn, to: fact.turn } : null }
     case 'seedEnded':
@@ -115,7 +141,6 @@ export function evolveStep(state: StepState, fact: Fact): StepState {
       // A wait opens a new round: after it every route may be asked once more.
       return { ...state, chains: withChain(state.chains, fact), refused: [] }
     case 'movePlanned':
-    case 'otherRetryPlanned':
       return { ...state, chains: withChain(state.chains, fact) }
     default:
       return state

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { waitKey } from '../../src/events/policy-key.ts'
+import { moveKey, waitKey } from '../../src/events/policy-key.ts'
 import { foldSession } from '../../src/reducers/session.ts'
-import { chainKey } from '../../src/reducers/step.ts'
+import { chainOf } from '../../src/reducers/step.ts'
 import { HOUR, log, type Log, refusedLog, SPENT, THROTTLED, waitingLog } from '../support/build.ts'
 
 const step = (given: Log) => foldSession(given.rows).step
@@ -17,7 +17,7 @@ describe('the place of the loop', () => {
   })
 
   it('is nowhere after a crash, even one that no turn/end tells of', () => {
-    expect(step(refusedLog().event('session/end-seed', {}))).toMatchObject({ turn: null, step: null, chains: {}, refused: [] })
+    expect(step(refusedLog().event('session/end-seed', {}))).toMatchObject({ turn: null, step: null, chains: { recent: {}, earlier: {} }, refused: [] })
   })
 })
 
@@ -29,15 +29,36 @@ describe('the route', () => {
 })
 
 describe('a chain of retries', () => {
+  const plain = waitKey({ intervalMs: HOUR, cause: 'interval' })
+  const chain = (given: Log, policyKey = plain, provider = 'a') => chainOf(step(given), provider, policyKey)
+
   it('goes on for one policy, provider and step, so that its numbers have no gap', () => {
-    const key = chainKey('a', waitKey({ intervalMs: HOUR, cause: 'interval' }))
-    expect(step(waitingLog().starts().refused().waits()).chains[key]).toMatchObject({ retry: 2 })
-    expect(step(waitingLog().starts().refused().retries()).chains[key]).toMatchObject({ retry: 1 })
-    expect(step(waitingLog().starts().step()).chains).toEqual({})
+    expect(chain(waitingLog())).toEqual({ retryId: expect.any(String) as string, retry: 1 })
+    expect(chain(waitingLog().starts().refused().waits())).toMatchObject({ retry: 2, retryId: chain(waitingLog())!.retryId })
+    expect(chain(waitingLog().starts().refused().moves('p', 'b', 'n'), moveKey('p', 'b', 'n'))).toMatchObject({ retry: 1 })
+    expect(chain(waitingLog(), plain, 'b')).toBeUndefined()
+    expect(chain(waitingLog().starts().step())).toBeUndefined()
+    expect(chain(waitingLog().starts().endStep())).toBeUndefined()
+    expect(chain(waitingLog().crashes())).toBeUndefined()
   })
 
   it('is another for another cause', () => {
-    expect(Object.keys(step(waitingLog().starts().refused().waits(HOUR, { cause: 'hint' })).chains)).toHaveLength(2)
+    const both = waitingLog().starts().refused().waits(HOUR, { cause: 'hint' })
+    expect([chain(both), chain(both, waitKey({ intervalMs: HOUR, cause: 'hint' }))]).toMatchObject([{ retry: 1 }, { retry: 1 }])
+  })
+
+  it('is nobody\'s business where the policy is not ours', () => {
+    expect(step(refusedLog().retries()).chains).toEqual({ recent: {}, earlier: {} })
+  })
+
+  it('is remembered however many there are besides, those of the first of them too', () => {
+    const given = refusedLog()
+    for (let round = 1; round <= 2; round += 1) {
+      for (let index = 0; index < 1_000; index += 1) given.moves('p', `p${index}`, 'm').starts()
+      const stands = step(given)
+      const numbers = Array.from({ length: 1_000 }, (_, index) => chainOf(stands, 'a', moveKey('p', `p${index}`, 'm'))?.retry)
+      expect(new Set(numbers)).toEqual(new Set([round]))
+    }
   })
 })
 
