@@ -103,6 +103,7 @@ export const TEXTS = {
   'missing.no-service': ['this host runs no scripts', '此主机不运行脚本'],
   'missing.spawn': ['the script could not be started', '脚本无法启动'],
   'mark.until': ['Marked until {time}', '标记至 {time}'],
+  'mark.model': ['This model is marked until {time}', '此模型标记至 {time}'],
   'mark.since': ['refused {duration} ago', '{duration}前被拒绝'],
   'unfit': ['Not fit for a session: {why}', '不适用于会话：{why}'],
 

@@ -85,7 +85,7 @@ function Route(props: RouteProps & { readonly index: number; readonly chosen: bo
         {chosen && <div className="lqr-detail lqr-start">{t('pools.start')}</div>}
         {mark !== undefined && (
           <div className="lqr-detail">
-            <span className="lqr-strong">{t('mark.until', { time: viewer.fullTime(mark.until) })}</span>
+            <span className="lqr-strong">{t(mark.scope === 'route' ? 'mark.model' : 'mark.until', { time: viewer.fullTime(mark.until) })}</span>
             <span>{t('mark.since', { duration: viewer.duration(Date.now() - mark.at) })}</span>
             <q className="lqr-said">{mark.message}</q>
           </div>

@@ -27,12 +27,30 @@ export const ProviderMarked = z.object({
   resetsAt: epochMs.optional(),
 })
 
+/**
+ * A provider refused a request because the allowance of one of its models is spent; the others may answer. A record of
+ * its own: an older version, which does not know it, must not take it for a mark of the whole provider.
+ */
+export const RouteMarked = ProviderMarked.extend({
+  type: z.literal('routeMarked'),
+  model: name,
+})
+
 /** A provider answered, or a reading showed allowance, so its mark is over. */
 export const ProviderLifted = z.object({
   type: z.literal('providerLifted'),
   provider: name,
+  /** Epoch ms: of an answer, when its request was sent; of a reading, when it was taken. */
   at: epochMs,
   by: z.enum(['answer', 'reading', 'person']),
+  /** Epoch ms at which it was heard. A mark that was made later than this was made by a clock that has been set back since. */
+  heardAt: epochMs.optional(),
+})
+
+/** A model answered, so its own mark is over. */
+export const RouteLifted = ProviderLifted.extend({
+  type: z.literal('routeLifted'),
+  model: name,
 })
 
 /** A session began to hold a wait. The index by which a restarted host finds it; its log is what counts. */
@@ -69,7 +87,7 @@ export const RequestMoved = z.object({
 
 /** Any record of the journal. */
 export const JournalRecord = z.discriminatedUnion('type', [
-  ProviderMarked, ProviderLifted, SessionWaiting, SessionReleased, RequestMoved,
+  ProviderMarked, ProviderLifted, RouteMarked, RouteLifted, SessionWaiting, SessionReleased, RequestMoved,
 ])
 
 /** Any record of the journal. */

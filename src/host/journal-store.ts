@@ -1,7 +1,8 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { type JournalRecord, type JournalRecordOf, readJournalRecord } from '../events/journal.ts'
+import type { Route } from '../events/route.ts'
 import { liveRecords } from '../reducers/journal.ts'
-import { evolveMarks, initialMarks, type MarksState } from '../reducers/marks.ts'
+import { evolveMarks, initialMarks, type LiftRecord, markKey, type MarksState } from '../reducers/marks.ts'
 import { foldWaiting, type WaitingState } from '../reducers/waiting.ts'
 import type { Clock } from './clock.ts'
 import { codeOf, DOMAIN, type DomainFacility, type Medium, type Opening, openMedium } from './medium.ts'
@@ -16,6 +17,8 @@ const shelfOf = (record: JournalRecord): Shelf => {
   switch (record.type) {
     case 'providerMarked':
     case 'providerLifted':
+    case 'routeMarked':
+    case 'routeLifted':
       return 'marks'
     case 'sessionWaiting':
     case 'sessionReleased':
@@ -58,8 +61,8 @@ export class Journal {
   private readonly dirty = new Set<Shelf>()
   /** Records of a shelf at which it is pruned next, where nothing stores it. */
   private readonly pruneAt = new Map<Shelf, number>()
-  /** Epoch ms of the last answer of each provider: storage may open after the first answers came. */
-  private readonly answeredAt = new Map<string, number>()
+  /** What the last answer of each provider and route lifts: storage may open after the first answers came. */
+  private readonly answers = new Map<string, LiftRecord>()
   private readonly clock: Clock
   private readonly warn: Warn
   private medium: Medium | undefined
@@ -84,7 +87,7 @@ export class Journal {
     this.warn = warn
   }
 
-  /** The folded marks of providers. */
+  /** The folded marks of providers and routes. */
   get marks(): MarksState {
     return this.folded
   }
@@ -123,14 +126,21 @@ export class Journal {
   }
 
   /**
-   * Note that a provider answered, which ends its mark.
+   * Note that a route answered, which ends its own mark and its provider's: other models of the provider keep theirs.
    *
-   * @param provider - the provider.
-   * @param at - epoch ms of the answer.
+   * @param route - the route.
+   * @param at - epoch ms at which the answered request was sent.
    */
-  answered(provider: string, at: number): void {
-    this.answeredAt.set(provider, at)
-    if (Object.hasOwn(this.folded, provider)) this.append({ type: 'providerLifted', provider, at, by: 'answer' })
+  answered({ provider, model }: Route, at: number): void {
+    const heard = { provider, at, by: 'answer' as const, heardAt: this.clock.now() }
+    this.lift({ type: 'providerLifted', ...heard })
+    this.lift({ type: 'routeLifted', ...heard, model })
+  }
+
+  /** An answer that lifts nothing now may lift what is stored. */
+  private lift(record: LiftRecord): void {
+    this.answers.set(markKey(record), record)
+    if (Object.hasOwn(this.folded, markKey(record))) this.append(record)
   }
 
   /** Resolves when what was appended so far is stored, or could not be; with a medium that hangs, when it goes on. */
@@ -186,10 +196,10 @@ export class Journal {
     this.load(unread)
     for (const { name } of unread) this.read.add(name)
     if (spare !== undefined) for (const shelf of SHELVES) this.dirty.add(shelf)
+    if (unread.length > 0 && this.answers.size > 0) this.dirty.add('marks')
     this.folded = this.contents('marks').records.reduce(evolveMarks, initialMarks)
     this.medium = medium
     this.spare = spare
-    for (const [provider, at] of this.answeredAt) this.answered(provider, at)
     this.write()
   }
 
@@ -256,13 +266,20 @@ export class Journal {
     return contents
   }
 
-  /** What is read comes before what is here already, in the order in which it was stored. */
+  /**
+   * What is read comes before what is here already, in the order in which it was stored. Answers that came before it
+   * was read lift what it holds, and nothing that was marked here since.
+   */
   private load(sources: readonly Medium[]): void {
     for (const shelf of SHELVES) {
       const local = this.contents(shelf)
       const read = sources.flatMap(source => source.records(shelf)).map(value => ({ value, record: readJournalRecord(value) }))
       this.shelves.set(shelf, {
-        records: [...read.map(({ record }) => record).filter(record => record !== undefined), ...local.records],
+        records: [
+          ...read.map(({ record }) => record).filter(record => record !== undefined),
+          ...shelf === 'marks' && read.length > 0 ? this.answers.values() : [],
+          ...local.records,
+        ],
         foreign: [...read.filter(({ record }) => record === undefined).map(({ value }) => value), ...local.foreign],
       })
     }

@@ -96,7 +96,7 @@ function onFact(moving: Moving, session: Session, fact: Fact, before: SessionSta
     // An answer may stream for minutes after the allowance is spent: it tells of the time at which it was asked for.
     const sentAt = gates.sentAt(session.id)
     if (route !== null && sentAt !== undefined) {
-      journal.answered(route.provider, sentAt)
+      journal.answered(route, sentAt)
       watch.answered(route.provider, sentAt)
       gates.answered(session.id, route)
     }

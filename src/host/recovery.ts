@@ -10,7 +10,7 @@ import { type Config, MAX_DELAY_MS } from '../policy/config.ts'
 import { type Response, respond } from '../policy/respond.ts'
 import type { PlannedWait } from '../policy/quota/wait.ts'
 import { clockText, durationText, oneLine } from '../projections/text.ts'
-import { type Mark, markOf } from '../reducers/marks.ts'
+import { type MarkRecord, markKey } from '../reducers/marks.ts'
 import { refusedRoute } from '../reducers/step.ts'
 import type { Balances } from './pool/balances.ts'
 import type { SessionBook } from './book.ts'
@@ -146,7 +146,9 @@ export class Recovery {
     const { agent: { session }, provider, failure } = payload
     const { gates, journal, router, watch } = this.parts
     const unfit = response.kind === 'delegate' ? undefined : response.unfit
-    if (response.verdict.kind === 'spent-allowance' && unfit === undefined) watch.refused(provider, gates.sentAt(session.id) ?? this.parts.clock.now())
+    // What one model has spent refutes no reading of the whole account.
+    const spent = response.verdict.kind === 'spent-allowance' && unfit === undefined
+    if (spent && response.verdict.scope === 'provider') watch.refused(provider, gates.sentAt(session.id) ?? this.parts.clock.now())
     if (response.mark !== undefined && !this.saidAlready(response.mark)) journal.append(response.mark)
     if (unfit !== undefined) {
       router.noteUnfit(session, payload, unfit, readFailure(failure).message)
@@ -157,9 +159,10 @@ export class Recovery {
   }
 
   /** A hundred sessions may be refused in one breath; one mark says it for all. */
-  private saidAlready(mark: Mark): boolean {
-    const held = markOf(this.parts.router.world.marks, mark.provider, mark.at)
-    return held !== undefined && held.rule === mark.rule && mark.at - held.at < SAME_REFUSAL_MS && Math.abs(mark.until - held.until) < SAME_REFUSAL_MS
+  private saidAlready(mark: MarkRecord): boolean {
+    const { marks } = this.parts.router.world
+    const held = Object.hasOwn(marks, markKey(mark)) ? marks[markKey(mark)] : undefined
+    return held !== undefined && mark.at >= held.at && mark.at < held.until && held.rule === mark.rule && mark.at - held.at < SAME_REFUSAL_MS && Math.abs(mark.until - held.until) < SAME_REFUSAL_MS
   }
 
   /** The route of the failed request; a log that does not name its model leaves the provider. */

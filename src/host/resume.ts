@@ -213,7 +213,7 @@ export class Resume {
     const others = sleeper.pooled.filter(other => !sameRoute(other, route))
     gates.hold(id, route, Math.max(at, soonest))
     // One of the pool that is not out of allowance may answer at once: the configuration may have gained it.
-    for (const other of others) gates.hold(id, other, Math.max(soonest, markOf(journal.marks, other.provider, clock.now())?.until ?? soonest))
+    for (const other of others) gates.hold(id, other, Math.max(soonest, markOf(journal.marks, other, clock.now())?.until ?? soonest))
     void gates.wait({
       session: id, routes: [route, ...others], nextAttemptAt: at, signal: this.lifetime.signal,
       // The session is closed, so its new time stands in the index alone until it is opened.

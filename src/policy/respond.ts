@@ -1,9 +1,8 @@
 import { cutText, type Failure } from '../events/failure.ts'
-import type { JournalRecordOf } from '../events/journal.ts'
 import { type Route, sameRoute } from '../events/route.ts'
-import { markOf } from '../reducers/marks.ts'
+import { evolveMarks, markOf, type MarkRecord } from '../reducers/marks.ts'
 import type { SessionState } from '../reducers/session.ts'
-import type { RefusedRoute } from '../reducers/step.ts'
+import { type RefusedRoute, refusedRoute } from '../reducers/step.ts'
 import { chooseMove, type Choice, type World } from './pool/choose.ts'
 import { type Classification, classifyFailure } from './judge/classify.ts'
 import type { Config } from './config.ts'
@@ -30,7 +29,7 @@ export type DelegateReason = 'switched-off' | 'not-an-allowance' | 'longest-wait
 /** Longest refusal text in a mark: fifty providers that write long, in any script, are to fit into a small journal. */
 const MARK_TEXT = 800
 
-type Marked = { readonly mark?: JournalRecordOf<'providerMarked'> }
+type Marked = { readonly mark?: MarkRecord }
 
 /** What to do about a failed request. */
 export type Response = { readonly verdict: Classification } & Marked & (
@@ -42,13 +41,19 @@ export type Response = { readonly verdict: Classification } & Marked & (
   | { readonly kind: 'wait'; readonly failure: Failure; readonly limitAt?: number; readonly on?: Route; readonly unfit?: Route }
 )
 
-/** The mark that a refusal puts on its provider: until its own reset where that comes first, else for the cooldown. */
-function markFor({ provider, failure, world }: Refusal, verdict: Classification, config: Config): JournalRecordOf<'providerMarked'> {
+/**
+ * The mark that a refusal puts on its provider, or on the one route whose allowance it says is spent: until its own
+ * reset where that comes first, else for the cooldown.
+ */
+function markFor({ provider, failure, state, world }: Refusal, verdict: Classification, config: Config): MarkRecord {
   const { now } = world
+  // A log that does not name the model leaves the provider.
+  const route = verdict.scope === 'route' ? refusedRoute(state.step, provider) : null
   const lapse = now + config.exhaustedCooldownMs
   const reset = verdict.resetsAt !== undefined && verdict.resetsAt > now ? verdict.resetsAt + HINT_MARGIN_MS : lapse
+  const of = route === null ? { type: 'providerMarked' as const, provider } : { type: 'routeMarked' as const, provider, model: route.model }
   return {
-    type: 'providerMarked', provider, at: now, until: Math.min(lapse, reset), rule: verdict.rule, message: cutText(failure.message, MARK_TEXT),
+    ...of, at: now, until: Math.min(lapse, reset), rule: verdict.rule, message: cutText(failure.message, MARK_TEXT),
     ...verdict.resetHint === undefined ? {} : { resetHint: cutText(verdict.resetHint, 200) },
     ...verdict.resetsAt === undefined || verdict.resetsAt < 0 ? {} : { resetsAt: verdict.resetsAt },
   }
@@ -58,7 +63,7 @@ function targetOf(refusal: Refusal, marked: Marked, config: Config): Choice | un
   const { state, unfit, world } = refusal
   const { pool } = resolvePool(state.settings, state.step.route, config)
   if (pool === null) return undefined
-  const marks = marked.mark === undefined ? world.marks : { ...world.marks, [marked.mark.provider]: marked.mark }
+  const marks = marked.mark === undefined ? world.marks : evolveMarks(world.marks, marked.mark)
   const asked = state.step.refused.map(({ route }) => route)
   const current = state.step.route === null ? [] : [state.step.route]
   return chooseMove(pool, [...asked, ...current, ...unfit], { ...world, marks }, config)
@@ -85,7 +90,7 @@ function spentHere({ cameFrom, state: { entries: { open }, step }, world: { mark
   const spent = step.refused.find(({ route, failure }) => classifyFailure({ ...failure, provider: route.provider }, { now }).kind === 'spent-allowance')
   if (spent !== undefined) return spent
   if (open !== null && open.model !== null) return { route: { provider: open.provider, model: open.model }, failure: open.failure }
-  const mark = cameFrom === undefined ? undefined : markOf(marks, cameFrom.provider, now)
+  const mark = cameFrom === undefined ? undefined : markOf(marks, cameFrom, now)
   return cameFrom === undefined || mark === undefined ? undefined : { route: cameFrom, failure: { code: 'QUOTA', message: mark.message } }
 }
 
@@ -119,7 +124,7 @@ export function respond(refusal: Refusal, config: Config): Response {
   if (verdict.kind !== 'spent-allowance') {
     return answerMisfit(refusal, verdict, config) ?? { kind: 'delegate', why: 'not-an-allowance', verdict }
   }
-  // The refusal concerns every session of the provider, whether this one is on or off; a throttle concerns none.
+  // The refusal concerns every session of the provider or the route, whether this one is on or off; a throttle concerns none.
   const throttle = verdict.throttle === true
   const marked: Marked = throttle ? {} : { mark: markFor(refusal, verdict, config) }
   if (!resolveSwitch(state.settings, config).enabled) return { kind: 'delegate', why: 'switched-off', verdict, ...marked }

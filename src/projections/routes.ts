@@ -24,8 +24,8 @@ export interface RouteReport {
   readonly reading?: Reading
   /** Why there is no reading, where a script ran and gave none. */
   readonly missing?: MissingReading
-  /** The provider's own refusal, while it holds. */
-  readonly mark?: { readonly at: number; readonly until: number; readonly rule: string; readonly message: string; readonly resetHint?: string }
+  /** The provider's own refusal, while it holds: of this model (`route`), or of all that it has. */
+  readonly mark?: { readonly scope: 'route' | 'provider'; readonly at: number; readonly until: number; readonly rule: string; readonly message: string; readonly resetHint?: string }
   readonly unfit?: UnfitRoute
 }
 
@@ -64,7 +64,7 @@ function routeReport(standing: Standing, world: World, unfit: readonly UnfitRout
     ...missing === undefined ? {} : { missing },
     ...mark === undefined ? {} : {
       mark: {
-        at: mark.at, until: mark.until, rule: mark.rule, message: mark.message,
+        scope: mark.model === undefined ? 'provider' : 'route', at: mark.at, until: mark.until, rule: mark.rule, message: mark.message,
         ...mark.resetHint === undefined ? {} : { resetHint: mark.resetHint },
       },
     },
@@ -110,9 +110,9 @@ function readingText(route: RouteReport, now: number): string {
 
 function markText(route: RouteReport, now: number): string {
   if (route.mark === undefined) return ''
-  const { at, until, rule, message, resetHint } = route.mark
+  const { scope, at, until, rule, message, resetHint } = route.mark
   const hint = resetHint === undefined ? '' : `; it says: ${oneLine(resetHint, 120)}`
-  return `\n       refused ${durationText(now - at)} ago (${rule}: ${oneLine(message, 120)}); marked until ${clockText(until)}${hint}`
+  return `\n       refused ${durationText(now - at)} ago (${rule}: ${oneLine(message, 120)}); ${scope === 'route' ? 'this model is ' : ''}marked until ${clockText(until)}${hint}`
 }
 
 function routeText(route: RouteReport, index: number, chosen: boolean, now: number): string {

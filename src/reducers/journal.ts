@@ -1,8 +1,8 @@
 import { type JournalRecord, readJournalRecord } from '../events/journal.ts'
-import { evolveMarks, initialMarks, type MarksState } from './marks.ts'
+import { evolveMarks, initialMarks, lifts, type LiftRecord, type Mark, markKey, type MarksState } from './marks.ts'
 import { evolveWaiting, foldWaiting, initialWaiting, type WaitingState } from './waiting.ts'
 
-/** What the journal says: marks of providers, and which sessions wait. Plain JSON. */
+/** What the journal says: marks of providers and routes, and which sessions wait. Plain JSON. */
 export interface JournalState {
   readonly marks: MarksState
   readonly waiting: WaitingState
@@ -40,15 +40,24 @@ export function foldJournal(records: Iterable<unknown>): JournalState {
 /** Moves before sending are kept for the audit; this many, newest first. */
 export const KEPT_MOVES = 100
 
+/** Of several lifts, what decides whether any of them ends a mark. */
+type Lifts = Pick<LiftRecord, 'at' | 'heardAt'>
+
+const together = ({ at, heardAt }: Lifts, others: Lifts | undefined): Lifts => ({
+  at: Math.max(at, others?.at ?? at), heardAt: Math.min(heardAt ?? Number.POSITIVE_INFINITY, others?.heardAt ?? Number.POSITIVE_INFINITY),
+})
+
+const isLifted = (mark: Pick<Mark, 'at'>, later: Lifts | undefined): boolean => later !== undefined && lifts(mark, later)
+
 /**
  * The records that can still matter: without the others the fold stays the same.
  *
  * @param records - records in order.
- * @returns those that matter, in order: the holding mark of each provider, the wait of each session, the last moves.
+ * @returns those that matter, in order: the holding mark of each provider and route, the wait of each session, the last moves.
  */
 export function liveRecords(records: readonly JournalRecord[]): JournalRecord[] {
   const decided = new Set<string>()
-  const lifted = new Map<string, number>()
+  const lifted = new Map<string, Lifts>()
   const kept: JournalRecord[] = []
   let moves = 0
   // From the newest to the oldest: the first word on a session is the last one said of it.
@@ -59,14 +68,14 @@ export function liveRecords(records: readonly JournalRecord[]): JournalRecord[] 
         if (moves <= KEPT_MOVES) kept.push(record)
         break
       case 'providerLifted':
-        lifted.set(record.provider, Math.max(record.at, lifted.get(record.provider) ?? Number.NEGATIVE_INFINITY))
+      case 'routeLifted':
+        lifted.set(markKey(record), together(record, lifted.get(markKey(record))))
         break
       case 'providerMarked':
+      case 'routeMarked':
         // An answer from before the refusal lifts nothing, as in the fold.
-        if (!decided.has(`provider ${record.provider}`) && !((lifted.get(record.provider) ?? Number.NEGATIVE_INFINITY) >= record.at)) {
-          kept.push(record)
-        }
-        decided.add(`provider ${record.provider}`)
+        if (!decided.has(`mark ${markKey(record)}`) && !isLifted(record, lifted.get(markKey(record)))) kept.push(record)
+        decided.add(`mark ${markKey(record)}`)
         break
       case 'sessionWaiting':
       case 'sessionReleased':

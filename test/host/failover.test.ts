@@ -190,6 +190,33 @@ describe('a request that is refused for a spent allowance', () => {
     expect(told).toContain('moved from b/n to a/m (pool medium) because the wait was over: the time of the route came')
   })
 
+  it('for the allowance of one model leaves the others of its provider', async () => {
+    const routes = [{ provider: 'a', model: 'big' }, { provider: 'a', model: 'small' }, { provider: 'paid', model: 'x' }]
+    let bigIsOut = true
+    host = await rig({
+      script: request => bigIsOut && request.model === 'big'
+        ? new LlmError("429: You've hit your usage limit for GPT-5.5-Codex. Switch to another model now", 'RATE_LIMIT', { status: 429 })
+        : say(`hi from ${request.model}`),
+      config: { pools: { medium: { routes } }, probe: 'each', longTermDelayMs: 600_000, exhaustedCooldownMs: 600_000, beforeNativeRetries: true }, providers: ['a', 'paid'],
+    })
+    const agent = await host.start('s1', routes[0])
+    await ask(agent)
+    expect([host.adapter.routes, outcomes(agent)]).toEqual([['a/big', 'a/small'], ['completed']])
+    const marks = (): any[] => host.ctx.llmQuotaRetry.report().pools[0].routes.map((route: any) => route.mark?.scope)
+    expect(marks()).toEqual(['route', undefined, undefined])
+    expect(await host.ctx.llmQuotaRetry.pickRoute('medium')).toMatchObject(routes[1]!)
+    // The answer of the small one told nothing of the big one: who starts there goes to the small one, without a request.
+    const other = await host.start('s2', routes[0])
+    await ask(other)
+    expect(host.adapter.routes).toEqual(['a/big', 'a/small', 'a/small'])
+    bigIsOut = false
+    const alone = await host.start('s3', routes[0])
+    await host.command(alone, '/quota-pool off')
+    await ask(alone)
+    expect(host.adapter.routes.at(-1)).toBe('a/big')
+    expect(marks()).toEqual([undefined, undefined, undefined])
+  })
+
   it('marks for no longer than the provider\'s own reset', async () => {
     host = await rig({ script: request => request.provider === 'a' ? spent(`Usage limit reached. Resets at ${new Date(Date.now() + 60_000).toISOString()}`) : say('hi'), config: { pools }, providers: PROVIDERS })
     const agent = await host.start()

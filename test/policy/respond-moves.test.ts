@@ -98,6 +98,23 @@ describe('a refusal in a session whose pool has another route', () => {
   })
 })
 
+describe('a refusal for the allowance of one model', () => {
+  const BIG = { provider: 'a', model: 'm' }
+  const SMALL = { provider: 'a', model: 'small' }
+  const failure: Failure = { code: 'RATE_LIMIT', message: "429: You've hit your usage limit for GPT-5.5-Codex. Switch to another model now", status: 429 }
+  const input: ConfigInput = { pools: { medium: { routes: [BIG, SMALL, C] } }, balances: [] }
+
+  it('marks the route, and the next model of the provider is asked', () => {
+    const response = answer(refusedLog(), { failure, input })
+    expect(response).toMatchObject({ kind: 'move', choice: { route: SMALL }, mark: { type: 'routeMarked', ...BIG, at: NOON, until: NOON + HOUR } })
+    expect(answer(refusedLog(), { failure: SPENT, input })).toMatchObject({ kind: 'move', choice: { route: C }, mark: { type: 'providerMarked' } })
+  })
+
+  it('leaves a provider that is marked already where it is', () => {
+    expect(where(refusedLog(), { failure, input, known: world({ marked: ['a'] }) })).toBe('c usable')
+  })
+})
+
 describe('the mark of a refusal', () => {
   const until = (message: string, input: ConfigInput = {}): number | undefined => answer(refusedLog(), { failure: { ...SPENT, message: `402: Insufficient Balance. ${message}` }, input }).mark?.until
 

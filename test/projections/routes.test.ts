@@ -31,7 +31,7 @@ describe('the report of the routes', () => {
     expect(pools[0]).toMatchObject({
       chosen: 1,
       routes: [
-        { grade: 'marked', reading: { remaining: 50, at: NOON }, mark: { at: NOON, until: NOON + HOUR, rule: 'spent', message: 'Insufficient Balance', resetHint: 'resets at 5pm' } },
+        { grade: 'marked', reading: { remaining: 50, at: NOON }, mark: { scope: 'provider', at: NOON, until: NOON + HOUR, rule: 'spent', message: 'Insufficient Balance', resetHint: 'resets at 5pm' } },
         { grade: 'usable', missing: { missing: 'timeout', at: NOON } },
       ],
     })
@@ -45,6 +45,13 @@ describe('the report of the routes', () => {
   it('names the newest word on a route that did not fit', () => {
     const unfit = [{ route: B, why: 'old', at: NOON - HOUR }, { route: C, why: 'other', at: NOON }, { route: B, why: 'new', at: NOON }]
     expect(report(world(), unfit).pools[0]?.routes.map(route => route.unfit?.why)).toEqual([undefined, 'new'])
+  })
+
+  it('says that a mark is of one model', () => {
+    const config = deployment({ pools: { medium: { routes: [A, { provider: 'a', model: 'small' }] } }, balances: [] })
+    const { pools } = report(world({ marks: [mark('a', { model: 'm' })] }), [], config)
+    expect(pools[0]).toMatchObject({ chosen: 1, routes: [{ grade: 'marked', mark: { scope: 'route' } }, { grade: 'usable' }] })
+    expect(pools[0]?.routes[1]).not.toHaveProperty('mark')
   })
 
   it('drops a mark that lapsed', () => {

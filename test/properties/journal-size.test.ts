@@ -13,7 +13,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 const LIMIT = 256 * 1024
 const DAY = 24 * HOUR
 
-type Mark = JournalRecordOf<'providerMarked'>
+type Mark = JournalRecordOf<'providerMarked' | 'routeMarked'>
 interface Stored { [key: string]: unknown; records: unknown[] }
 type Put = (key: string, value: Stored, store: () => void) => Promise<void>
 
@@ -96,7 +96,7 @@ async function live(journal: Journal, { sessions, atOnce, providers, words }: Ye
     const half = (now / DAY) % 1 < 0.5
     for (const name of names) {
       if (half) refuse(name, now)
-      else journal.answered(name, now + SECOND)
+      else journal.answered({ provider: name, model: 'm' }, now + SECOND)
     }
     for (let index = 0; index < begins; index += 1, next += 1) {
       held.push(ids[next % sessions]!)
@@ -154,7 +154,7 @@ describe('a write that hangs', () => {
     medium.put = () => new Promise(() => {})
     journal.append(marked('a'), waiting('s'))
     await settled()
-    journal.answered('a', NOON + MINUTE)
+    journal.answered({ provider: 'a', model: 'm' }, NOON + MINUTE)
     expect(journal.marks).toEqual({})
     expect(journal.waiting()).toHaveProperty('s')
   })
@@ -272,7 +272,7 @@ describe('storage that opens late, or again', () => {
     const medium = new Medium()
     medium.last.set('marks', JSON.stringify({ records: [marked('a', NOON - MINUTE), marked('b', NOON - MINUTE)] }))
     const journal = new Journal(new FakeClock(), () => {})
-    journal.answered('b', NOON)
+    journal.answered({ provider: 'b', model: 'm' }, NOON)
     journal.append(marked('c'), waiting('s'))
     await journal.attach(medium)
     await settled()
@@ -392,7 +392,7 @@ describe('a journal under any use', () => {
       for (const [index, next] of acts.entries()) {
         const at = NOON + index
         if (next.do === 'mark') say(marked(next.name, at))
-        else if (next.do === 'answer') { all.push({ type: 'providerLifted', provider: next.name, at, by: 'answer' }); journal.answered(next.name, at) }
+        else if (next.do === 'answer') { all.push({ type: 'providerLifted', provider: next.name, at, by: 'answer' }); journal.answered({ provider: next.name, model: 'm' }, at) }
         else if (next.do === 'wait') say(waiting(next.name, at))
         else if (next.do === 'release') say(released(next.name, at))
         else if (next.do === 'move') say(moved(next.name, at))

@@ -9,9 +9,14 @@ import { rows } from './generator.ts'
 const name = fc.constantFrom('a', 'b', 'constructor', 'toString')
 const at = fc.nat(50)
 const route = fc.record({ provider: name, model: name })
+const lifted = { at, by: fc.constantFrom('answer' as const, 'reading' as const, 'person' as const), heardAt: fc.option(at, { nil: undefined }) }
+/** JSON has no undefined. */
+const withoutAbsent = <T extends { readonly heardAt?: number | undefined }>({ heardAt, ...rest }: T) => heardAt === undefined ? rest : { ...rest, heardAt }
 const record: fc.Arbitrary<JournalRecord> = fc.oneof(
   fc.record({ type: fc.constant('providerMarked' as const), provider: name, at, until: at, rule: fc.constant('r'), message: fc.string({ maxLength: 5 }) }),
-  fc.record({ type: fc.constant('providerLifted' as const), provider: name, at, by: fc.constantFrom('answer', 'reading', 'person') }),
+  fc.record({ type: fc.constant('routeMarked' as const), provider: name, at, until: at, rule: fc.constant('r'), message: fc.string({ maxLength: 5 }), model: name }),
+  fc.record({ type: fc.constant('providerLifted' as const), provider: name, ...lifted }, { noNullPrototype: true }).map(withoutAbsent),
+  fc.record({ type: fc.constant('routeLifted' as const), provider: name, ...lifted, model: name }, { noNullPrototype: true }).map(withoutAbsent),
   fc.record({ type: fc.constant('sessionWaiting' as const), session: name, at, nextAttemptAt: at, provider: name }),
   fc.record({ type: fc.constant('sessionReleased' as const), session: name, at }),
   fc.record({ type: fc.constant('requestMoved' as const), session: name, at, pool: name, from: route, to: route, why: fc.constant('marked') }),

@@ -51,6 +51,18 @@ describe('pruning', () => {
     expect(pruneJournal([foreign[0], marked('a'), lifted('a', NOON + 1), foreign[1], foreign[2]])).toEqual(foreign)
   })
 
+  it('tells marks of routes and of providers apart', () => {
+    const big = { ...marked('a'), type: 'routeMarked' as const, model: 'big' }
+    const answer = { ...lifted('a', NOON + 1), type: 'routeLifted' as const, model: 'small' }
+    expect(pruneJournal([big, marked('a'), answer, lifted('a', NOON + 1)])).toEqual([big])
+    expect(pruneJournal([big, { ...answer, model: 'big' }])).toEqual([])
+  })
+
+  it('drops a mark that an answer lifted after the clock was set back', () => {
+    expect(pruneJournal([marked('a', NOON + HOUR), { ...lifted('a', NOON - 1), heardAt: NOON }, lifted('a', NOON - 2)])).toEqual([])
+    expect(pruneJournal([marked('a', NOON), { ...lifted('a', NOON - 1), heardAt: NOON }])).toEqual([marked('a', NOON)])
+  })
+
   it('keeps the newest moves, for the audit', () => {
     const kept = pruneJournal(Array.from({ length: KEPT_MOVES + 7 }, (_, index) => moved(index)))
     expect([kept.length, kept[0]]).toEqual([KEPT_MOVES, moved(7)])

@@ -1,7 +1,7 @@
 /** What is known of providers, for tests of the choice: `world({ marked: ['a'], left: { b: 5 } })`. */
 import type { World } from '../../src/policy/pool/choose.ts'
 import type { MissingReading, Reading } from '../../src/policy/pool/readings.ts'
-import type { Mark, MarksState } from '../../src/reducers/marks.ts'
+import { type Mark, markKey, type MarksState } from '../../src/reducers/marks.ts'
 import { HOUR, NOON } from './build.ts'
 
 export const A = { provider: 'a', model: 'm' }
@@ -29,7 +29,7 @@ export function world({ marked = [], marks = [], left = {}, now = NOON }: {
 } = {}): World {
   const all = [...marked.map(provider => mark(provider)), ...marks]
   return {
-    marks: Object.fromEntries(all.map(held => [held.provider, held])) as MarksState,
+    marks: Object.fromEntries(all.map(held => [markKey(held), held])) as MarksState,
     readings: Object.fromEntries(Object.entries(left).map(([provider, amount]) => [provider, readingOf(amount)])),
     now,
   }

@@ -1,7 +1,7 @@
 import type { Config } from '../../policy/config.ts'
 import { clears } from '../../policy/pool/choose.ts'
 import type { Reading } from '../../policy/pool/readings.ts'
-import { markOf } from '../../reducers/marks.ts'
+import { providerMarkOf } from '../../reducers/marks.ts'
 import type { Clock } from '../clock.ts'
 import type { Journal } from '../journal-store.ts'
 import type { Scheduler } from '../scheduler.ts'
@@ -69,7 +69,8 @@ export class Watch {
     const { config, gates, journal } = this.parts
     const source = config.balances.find(balance => balance.provider === provider)
     if (source === undefined || !clears(reading, source.minimumRemaining)) return
-    const mark = markOf(journal.marks, provider, reading.at)
+    // What an account has left says nothing of a limit that one of its models has.
+    const mark = providerMarkOf(journal.marks, provider, reading.at)
     // The very probe that the failure triggered, or a script with a cache of its own, must not send sessions straight back.
     if (mark !== undefined && reading.at < mark.at + source.refreshMs) return
     if (reading.remaining <= (this.refuted.get(provider) ?? Number.NEGATIVE_INFINITY)) return

@@ -2,13 +2,16 @@ import { parseReset } from './resets.ts'
 import { readFacts, readFields, type FailureInput, type Facts } from './rules/facts.ts'
 import { NO_RULE, RULES } from './rules/table.ts'
 import type { Confidence, FailureKind, Rule } from './rules/types.ts'
+import { type Scope, scopeOf } from './scope.ts'
 
-export type { Confidence, FailureKind, FailureInput }
+export type { Confidence, FailureKind, FailureInput, Scope }
 
 /** The answer of {@link classifyFailure}. */
 export interface Classification {
   readonly kind: FailureKind
   readonly confidence: Confidence
+  /** Whose it is: of the model that was asked (`route`), or of the provider's account and so of all its models. */
+  readonly scope: Scope
   /** Short, for a person. */
   readonly reason: string
   /** Id of the rule that decided. */
@@ -63,7 +66,7 @@ export const classifyFailure = (failure: FailureInput | null | undefined, { now 
   const rule = RULES.find(candidate => holds(candidate, facts, waitMs)) ?? NO_RULE
   const passing = PASSING.includes(rule.kind)
   return {
-    kind: rule.kind, confidence: confidenceOf(rule, facts, waitMs), reason: reasonOf(rule, facts), rule: rule.id,
+    kind: rule.kind, confidence: confidenceOf(rule, facts, waitMs), scope: scopeOf(facts), reason: reasonOf(rule, facts), rule: rule.id,
     ...(passing && reset.resetsAt !== undefined ? { resetsAt: reset.resetsAt } : {}),
     ...(passing && reset.hint !== undefined ? { resetHint: reset.hint } : {}),
     ...(rule.throttle === true ? { throttle: true as const } : {}),

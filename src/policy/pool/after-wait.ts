@@ -14,7 +14,7 @@ export interface WaitContext {
 }
 
 /**
- * Which other routes may end a wait, and from when on: those of the pool, each when its provider's mark lapses, but not
+ * Which other routes may end a wait, and from when on: those of the pool, each when its mark lapses, but not
  * later than an interval after it was made: a route that is waited for is asked once an interval, like any other.
  *
  * @param on - the route that is waited for.
@@ -26,7 +26,7 @@ export function otherWaysOut(on: Route, { state, unfit, world }: WaitContext, co
   return (pool === null ? [] : config.pools[pool]?.routes ?? [])
     .filter(route => !sameRoute(route, on) && !unfit.some(other => sameRoute(other, route)))
     .map((route) => {
-      const mark = markOf(world.marks, route.provider, world.now)
+      const mark = markOf(world.marks, route, world.now)
       return { route, at: Math.min(mark?.until ?? Number.POSITIVE_INFINITY, (mark?.at ?? world.now) + config.longTermDelayMs) }
     })
 }

@@ -14,7 +14,7 @@ export interface World {
 /**
  * How a route stands, best first. `usable` clears the threshold, or nothing is known and `failOpen` is on;
  * `low` has allowance below the threshold; `unread` is unknown with `failOpen` off; `empty` has a reading of nothing
- * left; `marked` was refused by the provider itself.
+ * left; `marked` was refused by the provider itself, for all its models or for this one.
  */
 export const GRADES = ['usable', 'low', 'unread', 'empty', 'marked'] as const
 /** How a route stands. */
@@ -73,7 +73,7 @@ function gradeOf(mark: Mark | undefined, reading: Reading | undefined, minimum: 
  * @param config - the deployment.
  */
 export function standingOf(route: RouteConfig, world: World, config: Pick<Config, 'balances' | 'failOpen'>): Standing {
-  const mark = markOf(world.marks, route.provider, world.now)
+  const mark = markOf(world.marks, route, world.now)
   const reading = readingOf(world.readings, route.provider)
   const minimumRemaining = minimumOf(config, route.provider)
   return {

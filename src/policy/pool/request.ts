@@ -148,7 +148,7 @@ export function decideRequest(request: RequestContext, config: Config): RequestD
     if (choice !== undefined) return decided(request, choice.route, { kind: 'assigned', choice }, null)
   }
   const enabled = resolveSwitch(state.settings, config).enabled
-  const held = enabled && markOf(request.world.marks, base.provider, request.world.now) !== undefined
+  const held = enabled && markOf(request.world.marks, base, request.world.now) !== undefined
   if (isStandingPick(request) && !held) return decided(request, base, { kind: 'picked' }, base)
   const current: Target = memory.to ?? base
   const stay = decided(request, current, memory.to === null ? { kind: 'as-it-is' } : { kind: 'moved-before' }, memory.picked)

@@ -4,7 +4,7 @@ import type { WaitCause } from '../../events/policy-key.ts'
 import type { Config } from '../../policy/config.ts'
 import { respond, type Response } from '../../policy/respond.ts'
 import { planAttempt } from '../../policy/quota/wait.ts'
-import { initialMarks, type MarksState } from '../../reducers/marks.ts'
+import { evolveMarks, initialMarks, type MarksState } from '../../reducers/marks.ts'
 import { oneLine } from '../text.ts'
 import { type Advance, isInherited } from './advance.ts'
 import { bounds, type Episode, type WaitBounds } from './wait-bounds.ts'
@@ -167,10 +167,7 @@ export class WhatIf {
     const response = respond({
       state: before, failure: fact.failure, provider: route?.provider ?? '', turn: fact.turn, step: fact.step, world, unfit: [],
     }, this.config)
-    if (response.mark !== undefined) {
-      const { type: _type, ...mark } = response.mark
-      this.marks = { ...this.marks, [mark.provider]: mark }
-    }
+    if (response.mark !== undefined) this.marks = evolveMarks(this.marks, response.mark)
     this.pending = { fact, route, response }
     // While the log goes on as it did, each refusal tells what the provider said until then.
     if (this.episode !== undefined && response.verdict.kind === 'spent-allowance') this.episode.refusals.push({ at: fact.at, timing: response.verdict })
