@@ -125,8 +125,11 @@ export const TEXTS = {
   'config.file': ['Set in {file}', '设置于 {file}'],
   'config.files': ['Set in {file}; also named in {others}', '设置于 {file}；{others} 也提到'],
   'config.nofile': ['No file sets anything: these are the defaults.', '没有文件设置任何内容：以下为默认值。'],
+  'config.stray': ['Not read, for it stands beside "config:" and not under it: {keys}', '未读取，因为写在 "config:" 旁边而不是其下：{keys}'],
   'config.unset': ['default', '默认'],
   'config.none': ['none', '无'],
+  'config.more': ['{value} more arguments', '另有 {value} 个参数'],
+  'config.more.one': ['1 more argument', '另有 1 个参数'],
 } satisfies Record<string, readonly [en: string, zh: string]>
 
 /** A key of the texts. */

@@ -7,6 +7,7 @@ import { quotaRetryFacts } from '../projections/facts.ts'
 import { configRows, type PageMove, type QuotaPage, type WaitingSession } from '../projections/page.ts'
 import { routesReport } from '../projections/routes.ts'
 import type { Waiting } from '../reducers/waiting.ts'
+import type { AbsentRoutes } from './pool/absent.ts'
 import type { Balances } from './pool/balances.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
@@ -15,6 +16,7 @@ import { liveSession } from './harness.ts'
 import type { Journal } from './journal-store.ts'
 import type { Resume } from './resume.ts'
 import type { Router } from './pool/router.ts'
+import { strayKeys } from './row.ts'
 import { stopWaiting } from './stop.ts'
 import type { FailoverEvent } from './types.ts'
 import type { Waits } from './waits.ts'
@@ -49,6 +51,7 @@ export interface ChannelParts {
   readonly resume: Pick<Resume, 'asleep' | 'stop'>
   readonly balances: Balances
   readonly router: Router
+  readonly absent: AbsentRoutes
   readonly journal: Journal
 }
 
@@ -122,6 +125,7 @@ class Channel {
   private async watch(known: string | null, request: AbortSignal): Promise<{ revision: string; page?: QuotaPage }> {
     const { clock } = this.parts
     const files = configFiles(this.ctx, POLICY)
+    await this.parts.absent.look()
     const until = clock.now() + PATIENCE_MS
     const signal = AbortSignal.any([request, this.lifetime.signal])
     for (;;) {
@@ -140,16 +144,17 @@ class Channel {
   }
 
   private page(files: QuotaPage['files']): QuotaPage {
-    const { clock, config, router } = this.parts
+    const { absent, clock, config, router } = this.parts
     return {
       version: 1,
       at: clock.now(),
-      report: routesReport(router.world, config, router.unfit),
+      report: routesReport(router.world, config, { unfit: router.unfit, absent: absent.list }),
       readable: config.balances.map(({ provider }) => provider),
       waiting: this.waiting(),
       moves: this.moves(),
       config: this.rows,
       files,
+      stray: strayKeys(this.ctx),
     }
   }
 

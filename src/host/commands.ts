@@ -5,7 +5,9 @@ import type { Session } from '@deepseek-ai/dsh-session'
 import { POOL_COMMAND, readPoolChoice, readRetryChoice, RETRY_COMMAND, ROUTES_COMMAND } from '../events/settings.ts'
 import type { Config } from '../policy/config.ts'
 import { routesReport, routesText } from '../projections/routes.ts'
+import { oneLine } from '../projections/text.ts'
 import { poolStatusText, retryStatusText } from '../projections/status.ts'
+import type { AbsentRoutes } from './pool/absent.ts'
 import type { Balances } from './pool/balances.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
@@ -22,6 +24,7 @@ export interface CommandParts {
   readonly settings: SettingsWriter
   readonly balances: Balances
   readonly router: Router
+  readonly absent: AbsentRoutes
 }
 
 interface Invocation {
@@ -61,6 +64,11 @@ function retryCommand(parts: CommandParts, { agent, rawInput }: Invocation): Com
 
 const poolNames = (config: Config): string => Object.keys(config.pools).join(', ') || 'none is configured'
 
+/** What stands for a pool that does not exist; a list of the others is of more use than the grammar. */
+const noPool = (name: string, config: Config): string => Object.keys(config.pools).length === 0
+  ? 'No pools are configured.'
+  : `There is no pool "${oneLine(name, 60)}". Pools: ${poolNames(config)}.`
+
 const poolUsage = (config: Config): string => `Usage: /${POOL_COMMAND} <pool|off|default|status>. Pools: ${poolNames(config)}. A pool lets this `
   + 'session move to another of its routes when its own is out of allowance; off never changes provider; default follows the route the session is on.'
 
@@ -71,20 +79,21 @@ function poolCommand(parts: CommandParts, { agent, rawInput }: Invocation): Comm
   const choice = readPoolChoice(word)
   if (choice === 'off') return ok('This session never changes provider.')
   if (choice === 'default') return ok('The pool of this session follows the route it is on.')
-  if (choice === undefined || !Object.hasOwn(config.pools, choice)) return no(poolUsage(config))
+  if (choice === undefined) return no(poolUsage(config))
+  if (!Object.hasOwn(config.pools, choice)) return no(noPool(choice, config))
   // Nobody waits for the readings: they are there for the request that follows, or they are not.
   void parts.balances.refresh(config.pools[choice]?.routes.map(route => route.provider) ?? [])
   return ok(`This session is in pool ${choice}: its next request goes to the first usable route of the pool.`)
 }
 
 async function routesCommand(parts: CommandParts, { rawInput }: Invocation): Promise<CommandResult> {
-  const { balances, config, router } = parts
+  const { absent, balances, config, router } = parts
   const word = rawInput.trim().toLowerCase()
   const only = word === '' ? undefined : word
-  if (only !== undefined && !Object.hasOwn(config.pools, only)) return no(`Usage: /${ROUTES_COMMAND} [pool]. Pools: ${poolNames(config)}.`)
+  if (only !== undefined && !Object.hasOwn(config.pools, only)) return no(noPool(only, config))
   const pools = Object.entries(config.pools).filter(([name]) => only === undefined || name === only)
-  await balances.refresh(pools.flatMap(([, pool]) => pool.routes.map(route => route.provider)))
-  return ok(routesText(routesReport(router.world, config, router.unfit), only) ?? 'No pools are configured.')
+  await Promise.all([absent.look(), balances.refresh(pools.flatMap(([, pool]) => pool.routes.map(route => route.provider)))])
+  return ok(routesText(routesReport(router.world, config, { unfit: router.unfit, absent: absent.list }), only) ?? 'No pools are configured.')
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import type { Fact } from '../events/facts.ts'
-import { routeName } from '../events/route.ts'
+import { routeName, sameRoute } from '../events/route.ts'
 import { type Config, ConfigError, type ConfigInput, parseConfig } from '../policy/config.ts'
 import { heldWait, indexChange } from '../policy/resume.ts'
 import { oneLine } from '../projections/text.ts'
@@ -11,6 +11,7 @@ import type { Wait } from '../reducers/quota.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { transitions } from '../reducers/transitions.ts'
 import { Announcer } from './announce.ts'
+import { AbsentRoutes } from './pool/absent.ts'
 import { Balances, type Commands, resolveCommands } from './pool/balances.ts'
 import { SessionBook } from './book.ts'
 import { openChannel } from './channel.ts'
@@ -22,6 +23,7 @@ import { attachStorage, Journal } from './journal-store.ts'
 import { Recovery } from './recovery.ts'
 import { Resume } from './resume.ts'
 import { Router } from './pool/router.ts'
+import { checkRow } from './row.ts'
 import { Scheduler } from './scheduler.ts'
 import { createService } from './service.ts'
 import { SettingsWriter } from './settings.ts'
@@ -129,13 +131,11 @@ function readConfig(ctx: Context, input: ConfigInput | undefined, internals: Int
 }
 
 /** A route that the host would not send to is better known now than in the night in which it is needed. */
-async function checkRoutes(config: Config, router: Router, voice: Voice): Promise<void> {
-  const { signal } = new AbortController()
-  for (const [pool, { routes }] of Object.entries(config.pools)) {
-    for (const route of routes) {
-      const objection = await router.objection(route, signal)
-      if (objection !== undefined) voice.warn(`route-${routeName(route)}`, `pool ${pool} holds ${routeName(route)}, to which this host would not send: ${oneLine(objection, 200)}`)
-    }
+async function checkRoutes(config: Config, absent: AbsentRoutes, voice: Voice): Promise<void> {
+  await absent.look()
+  for (const { route, why } of absent.list) {
+    const pools = Object.entries(config.pools).filter(([, { routes }]) => routes.some(other => sameRoute(other, route))).map(([pool]) => pool)
+    voice.warn(`route-${routeName(route)}`, `pool ${pools.join(', ')} holds ${routeName(route)}, to which this host would not send: ${oneLine(why, 200)}`)
   }
 }
 
@@ -198,6 +198,7 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const book = new SessionBook((...change) => { onFact(moving, ...change) })
   const settings = new SettingsWriter(ctx, config, book, warn)
   const router = new Router({ ctx, config, clock, book, journal, balances, voice })
+  const absent = new AbsentRoutes({ config, clock, objection: (route, signal) => router.objection(route, signal) })
   const recovery = new Recovery({ config, clock, book, gates, journal, voice, balances, router, watch, flush })
 
   const resume = new Resume({ ctx, config, clock, scheduler, book, gates, journal, voice })
@@ -241,14 +242,18 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   keepInnermost(ctx, 'agent/request-error', recovery.listener as (...args: never[]) => unknown)
 
   registerProjection(ctx, projectionUnit(config))
-  registerCommands(ctx, { config, clock, book, waits, settings, balances, router })
-  openChannel(ctx, { config, clock, book, waits, resume, balances, router, journal })
-  afterStart(ctx, () => { void checkRoutes(config, router, voice) })
+  registerCommands(ctx, { config, clock, book, waits, settings, balances, router, absent })
+  openChannel(ctx, { config, clock, book, waits, resume, balances, router, absent, journal })
+  checkRow(ctx, warn)
+  afterStart(ctx, () => {
+    balances.check()
+    void checkRoutes(config, absent, voice)
+  })
   const takeUp = (): void => { startResume(ctx, config, scheduler, clock, resume, watch) }
   // Without storage, too, live sessions know what they waited for.
   takeUp()
   attachStorage(ctx, journal, takeUp)
-  ctx.provide('llmQuotaRetry', createService({ config, book, waits, settings, balances, router }))
+  ctx.provide('llmQuotaRetry', createService({ config, book, waits, settings, balances, router, absent }))
   ctx.effect(() => async () => {
     resume.close()
     await Promise.all([recovery.close(), balances.close()])

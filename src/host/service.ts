@@ -2,8 +2,9 @@ import type { Config } from '../policy/config.ts'
 import { chooseStart } from '../policy/pool/choose.ts'
 import { resolvePool } from '../policy/settings.ts'
 import { quotaRetryFacts } from '../projections/facts.ts'
-import { routesReport } from '../projections/routes.ts'
+import { routesReport, withoutAbsent } from '../projections/routes.ts'
 import { retrySnapshot } from '../projections/snapshot.ts'
+import type { AbsentRoutes } from './pool/absent.ts'
 import type { Balances } from './pool/balances.ts'
 import type { SessionBook } from './book.ts'
 import type { Router } from './pool/router.ts'
@@ -19,6 +20,7 @@ export interface ServiceParts {
   readonly settings: SettingsWriter
   readonly balances: Balances
   readonly router: Router
+  readonly absent: AbsentRoutes
 }
 
 /**
@@ -26,7 +28,7 @@ export interface ServiceParts {
  *
  * @param parts - what it works with.
  */
-export function createService({ config, book, waits, settings, balances, router }: ServiceParts): QuotaRetryService {
+export function createService({ config, book, waits, settings, balances, router, absent }: ServiceParts): QuotaRetryService {
   return Object.freeze<QuotaRetryService>({
     isRetrying: session => book.of(session).entries.open !== null,
     stateOf: session => retrySnapshot(book.of(session), config),
@@ -38,8 +40,8 @@ export function createService({ config, book, waits, settings, balances, router 
     async pickRoute(pool) {
       const routes = Object.hasOwn(config.pools, pool) ? config.pools[pool]?.routes : undefined
       if (routes === undefined) return undefined
-      await balances.refresh(routes.map(route => route.provider))
-      const { provider, model, reasoningEffort } = chooseStart(pool, router.world, config)?.route ?? {}
+      await Promise.all([absent.look(), balances.refresh(routes.map(route => route.provider))])
+      const { provider, model, reasoningEffort } = chooseStart(pool, router.world, withoutAbsent(config, absent.list))?.route ?? {}
       if (provider === undefined || model === undefined) return undefined
       return Object.freeze({ provider, model, ...reasoningEffort === undefined ? {} : { reasoningEffort } })
     },
@@ -55,6 +57,6 @@ export function createService({ config, book, waits, settings, balances, router 
       const { settings: stated, step } = book.of(session)
       return resolvePool(stated, step.route, config).pool ?? undefined
     },
-    report: () => routesReport(router.world, config, router.unfit),
+    report: () => routesReport(router.world, config, { unfit: router.unfit, absent: absent.list }),
   })
 }

@@ -31,11 +31,17 @@ export interface PageMove {
   readonly pool: string
 }
 
+/** One thing that a balance source says: the key in the configuration, or `more` for arguments that are not shown. */
+export interface SourcePart {
+  readonly key: 'script' | 'preset' | 'more' | 'apiKeyEnv' | 'env' | 'unit' | 'minimumRemaining' | 'refreshMs' | 'timeoutMs'
+  readonly value: string | number
+}
+
 /** One key of the configuration in effect. */
 export interface ConfigRow {
   readonly key: string
-  /** A delay in ms, a flag, or a text; `null` where nothing is set and there is no default. */
-  readonly value: number | boolean | string | null
+  /** A number, a flag, a text, or the parts of a balance source; `null` where nothing is set and there is no default. */
+  readonly value: number | boolean | string | readonly SourcePart[] | null
   /** Whether it differs from the default. */
   readonly set: boolean
 }
@@ -61,43 +67,62 @@ export interface QuotaPage {
   readonly moves: readonly PageMove[]
   readonly config: readonly ConfigRow[]
   readonly files: ConfigFiles
+  /** Keys of the row that stand beside its `config`, where nobody reads them. */
+  readonly stray: readonly string[]
 }
-
-const DELAYS = ['longTermDelayMs', 'exhaustedCooldownMs', 'maxWaitMs'] as const
-const FLAGS = ['defaultEnabled', 'failOpen', 'beforeNativeRetries'] as const
 
 /** Whether an argument can only be the name of a file: people also put keys there, in addresses and assignments. */
-const isPlainFile = (argument: string): boolean => /^[\w./\\:-]+\.\w{1,5}$/.test(argument) && !argument.includes('://')
+export const isPlainFile = (argument: string): boolean => /^[\w./\\:-]+\.\w{1,5}$/.test(argument) && !argument.includes('://')
 
 /** A source without what may be secret: of `env` the names alone, of the command its executable and the file it runs. */
-function sourceText(source: BalanceConfig): string {
+function sourceParts(source: BalanceConfig): SourcePart[] {
   const [executable = '', ...rest] = source.script ?? []
   const file = rest[0] !== undefined && isPlainFile(rest[0]) ? [rest[0]] : []
-  const count = source.script === undefined ? (source.args ?? []).length : rest.length - file.length
+  const more = source.script === undefined ? (source.args ?? []).length : rest.length - file.length
   return [
-    source.preset === undefined ? `script ${[executable, ...file].join(' ')}` : `preset ${source.preset}`,
-    ...count === 0 ? [] : [`${count} more ${count === 1 ? 'argument' : 'arguments'}`],
-    ...source.apiKeyEnv === undefined ? [] : [`apiKeyEnv ${source.apiKeyEnv}`],
-    ...source.env === undefined ? [] : [`env ${Object.keys(source.env).join(' ')}`],
-    ...source.unit === undefined ? [] : [`unit ${source.unit}`],
-    `minimumRemaining ${source.minimumRemaining}`, `refreshMs ${source.refreshMs}`, `timeoutMs ${source.timeoutMs}`,
-  ].join(', ')
+    source.preset === undefined ? { key: 'script', value: [executable, ...file].join(' ') } : { key: 'preset', value: source.preset },
+    ...more === 0 ? [] : [{ key: 'more', value: more } as const],
+    ...source.apiKeyEnv === undefined ? [] : [{ key: 'apiKeyEnv', value: source.apiKeyEnv } as const],
+    ...source.env === undefined ? [] : [{ key: 'env', value: Object.keys(source.env).join(' ') } as const],
+    ...source.unit === undefined ? [] : [{ key: 'unit', value: source.unit } as const],
+    ...(['minimumRemaining', 'refreshMs', 'timeoutMs'] as const).map(key => ({ key, value: source[key] })),
+  ]
 }
 
+/** Keys that have rows of their own kind. */
+const LISTED: ReadonlySet<string> = new Set(['pools', 'balances'])
+
+const isSection = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Every single value, those of a section under the section's name. */
+function valueRows(config: Readonly<Record<string, unknown>>, defaults: Readonly<Record<string, unknown>>, prefix = ''): ConfigRow[] {
+  const keys = new Set([...Object.keys(defaults), ...Object.keys(config)])
+  return [...keys].filter(key => prefix !== '' || !LISTED.has(key)).flatMap((key): ConfigRow[] => {
+    const [value, usual] = [config[key], defaults[key]]
+    if (isSection(value)) return valueRows(value, isSection(usual) ? usual : {}, `${prefix}${key}.`)
+    const set = JSON.stringify(value) !== JSON.stringify(usual)
+    const shown = Array.isArray(value) ? value.join(', ') : value as string | number | boolean | null | undefined ?? null
+    return [{ key: `${prefix}${key}`, value: shown, set }]
+  })
+}
+
+/** Keys without a default, which a row does not name unless it sets them. */
+const UNSET: Partial<Config> = { maxWaitMs: undefined }
+
 /**
- * The configuration in effect, for people: nothing in it is secret.
+ * The whole configuration in effect, for people: nothing in it is secret.
  *
  * @param config - the deployment.
  * @param defaults - what holds where a row says nothing.
  */
 export function configRows(config: Config, defaults: Config): ConfigRow[] {
   return [
-    ...[...DELAYS, ...FLAGS, 'probe' as const].map(key => ({ key, value: config[key] ?? null, set: config[key] !== defaults[key] })),
+    ...valueRows({ ...config }, { ...defaults, ...UNSET }),
     ...Object.entries(config.pools).map(([name, { routes }]) => ({
       key: `pools.${name}`,
       value: routes.map(route => `${routeName(route)}${route.reasoningEffort === undefined ? '' : ` (${route.reasoningEffort})`}`).join(', '),
       set: true,
     })),
-    ...config.balances.map(source => ({ key: `balances.${source.provider}`, value: sourceText(source), set: true })),
+    ...config.balances.map(source => ({ key: `balances.${source.provider}`, value: sourceParts(source), set: true })),
   ]
 }

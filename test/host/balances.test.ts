@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FakeClock } from '../support/fake-clock.ts'
+import { clockText } from '../../src/projections/text.ts'
 import * as QuotaRetry from '../../src/index.ts'
 import { eventsOf, LlmError, type Rig, rig, say, spent, user } from '../support/rig.ts'
 
@@ -234,9 +235,9 @@ describe('a balance script', () => {
     clock.step(30_000)
     const text = await routesText(agent)
     expect(text).toContain('42.5 of 100 credits left')
-    expect(text).toContain('resets 2026-10-01T00:00:00Z')
+    expect(text).toContain(`resets ${clockText(Date.parse('2026-10-01T00:00:00Z'))}`)
     expect(text).toContain('the provider says: window closed')
-    expect(text).toContain('chosen from 7')
+    expect(text).toContain('not chosen below 7')
     expect(text).toContain('-3 usd left')
     expect(text).toContain('> 1. a/m')
   })
@@ -278,6 +279,30 @@ describe('a script that gives no reading', () => {
     await open([{ provider: 'a', script: [file('no-such-program')] }])
     expect(await pick()).toEqual(A)
     expect(report('a').missing).toMatchObject({ missing: 'spawn' })
+  })
+
+  it.each([
+    ['there is no such program', (): [string, ...string[]] => [file('no-such-program')], 'no-such-program'],
+    ['its program is not on the PATH', (): [string, ...string[]] => ['no-such-program-anywhere'], 'no-such-program-anywhere'],
+    ['its file is not there', (): [string, ...string[]] => [process.execPath, file('gone.mjs'), '--key', 'hush'], 'gone.mjs'],
+  ])('because %s is named, and nothing is said of what it printed', async (_what, command, name) => {
+    await open([{ provider: 'a', script: command() }])
+    await pick()
+    expect(report('a').missing).toMatchObject({ missing: 'spawn' })
+    expect(host.warnings).toHaveLength(1)
+    expect(host.warnings[0]).toContain(`the balance script of a does not exist: `)
+    expect(host.warnings[0]).toContain(name)
+    expect(host.warnings[0]).not.toMatch(/printed|hush/)
+  })
+
+  it('whose file comes later is read then', async () => {
+    const command: [string, ...string[]] = [process.execPath, file('late.mjs')]
+    await open([{ provider: 'a', script: command, refreshMs: REFRESH }])
+    await pick()
+    script('late', 'print({ remaining: 5 })')
+    clock.step(REFRESH)
+    await pick()
+    expect(report('a').reading).toMatchObject({ remaining: 5 })
   })
 
   it('that it gave before is not remembered as if it held', async () => {

@@ -310,7 +310,7 @@ describe('a target that cannot serve', () => {
     await ask(agent)
     expect(host.adapter.routes).toEqual(['a/m', 'c/o'])
     const { result } = await host.command(agent, '/quota-routes')
-    expect(result.text).toMatch(/b\/n.*\n +not fit for a session/)
+    expect(result.text).toMatch(/b\/n.*\n +this host would not send to it/)
   })
 
   it('because every other route is refused by the host leaves the wait', async () => {
@@ -518,7 +518,7 @@ describe('the pool setting', () => {
     const agent = await host.start()
     expect(host.ctx.llmQuotaRetry.setPool(agent.session, 'large')).toBe(false)
     const { result } = await host.command(agent, '/quota-pool large')
-    expect(result).toMatchObject({ kind: 'error', text: expect.stringContaining('Pools: medium') })
+    expect(result).toMatchObject({ kind: 'error', text: 'There is no pool "large". Pools: medium.' })
     expect(facts(agent).poolSource).toBe('default')
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { World } from '../../src/policy/pool/choose.ts'
 import { type ConfigInput, parseConfig } from '../../src/policy/config.ts'
-import { routesReport, routesText, type UnfitRoute } from '../../src/projections/routes.ts'
+import { outlookOf, routesReport, routesText, type UnfitRoute } from '../../src/projections/routes.ts'
 import { clockText } from '../../src/projections/text.ts'
 import { deepFreeze, HOUR, MINUTE, NOON } from '../support/build.ts'
 import { A, B, C, mark, world } from '../support/world.ts'
@@ -12,7 +12,7 @@ const deployment = (more: ConfigInput = {}) => parseConfig({
   balances: [{ provider: 'a', script, minimumRemaining: 5 }],
   ...more,
 })
-const report = (known: World = world(), unfit: readonly UnfitRoute[] = [], config = deployment()) => routesReport(deepFreeze(known), config, deepFreeze(unfit))
+const report = (known: World = world(), unfit: readonly UnfitRoute[] = [], config = deployment(), absent: readonly UnfitRoute[] = []) => routesReport(deepFreeze(known), config, deepFreeze({ unfit, absent }))
 const text = (known?: World, unfit?: readonly UnfitRoute[], only?: string, config = deployment()) => routesText(report(known, unfit, config), only)
 
 describe('the report of the routes', () => {
@@ -64,7 +64,43 @@ describe('the report of the routes', () => {
   })
 })
 
+describe('a route that the host does not have', () => {
+  const absent = [{ route: A, why: 'no such model', at: NOON }]
+
+  it('is neither usable nor chosen', () => {
+    const { pools } = report(world(), [], deployment(), absent)
+    expect(pools[0]).toMatchObject({ chosen: 1, routes: [{ grade: 'absent', absent: 'no such model' }, { grade: 'usable' }] })
+    const printed = routesText({ at: NOON, failOpen: true, pools })
+    expect(printed).toContain('would choose b/n (usable):\n    1. a/m (high): not on this host; no reading\n       this host would not send to it: no such model\n  > 2. b/n')
+  })
+
+  it('is absent also where its provider is out of allowance, and says so once', () => {
+    const { pools } = report(world({ marked: ['a'] }), absent, deployment(), absent)
+    expect(pools[0]?.routes[0]).toMatchObject({ grade: 'absent', mark: { rule: 'spent' } })
+    expect(pools[0]?.routes[0]).not.toHaveProperty('unfit')
+  })
+
+  it('leaves a pool without a choice where it is the only one', () => {
+    const { pools } = report(world(), [], deployment(), [{ route: C, why: 'gone', at: NOON }])
+    expect(pools[1]).toMatchObject({ chosen: -1 })
+    expect(outlookOf(pools[1]!)).toBe('none')
+    expect(routesText({ at: NOON, failOpen: true, pools }, 'spare')).toContain('Pool spare; this host has none of its routes:')
+  })
+})
+
+describe('what choosing from a pool comes to', () => {
+  it.each([['usable', { left: { c: 7 } }], ['spent', { left: { c: 0 } }], ['spent', { marked: ['c'] }]])('is %s', (expected, known) => {
+    expect(outlookOf(report(world(known)).pools[1]!)).toBe(expected)
+  })
+})
+
 describe('/quota-routes', () => {
+  it('shows the time of a reset on the clock of every other time, and one that is none as written', () => {
+    const reading = (resetsAt: string) => ({ ...world(), readings: { b: { remaining: 4, resetsAt, at: NOON } } })
+    expect(text(reading('2026-10-01T00:00:00Z'))).toContain(`resets ${clockText(Date.parse('2026-10-01T00:00:00Z'))}\n`)
+    expect(text(reading('on Monday'))).toContain('resets on Monday\n')
+  })
+
   it('says where a session would start, and why', () => {
     expect(text()).toBe([
       'Pool medium; /quota-pool medium would choose a/m (usable):',
@@ -77,7 +113,7 @@ describe('/quota-routes', () => {
 
   it('shows a reading with its unit, its age and the threshold', () => {
     const known = { ...world({ now: NOON + MINUTE }), readings: { a: { remaining: 4, unit: 'percent', maximum: 100, resetsAt: '2026-10-01', error: 'slow', at: NOON } } }
-    expect(text(known)).toContain('    1. a/m (high): below its threshold; 4 of 100 percent left, read 1 min ago, chosen from 5, resets 2026-10-01, the provider says: slow\n  > 2. b/n')
+    expect(text(known)).toContain('    1. a/m (high): below its minimum; 4% left, read 1 min ago, not chosen below 5%, resets 2026-10-01, the provider says: slow\n  > 2. b/n')
   })
 
   it('shows a mark with its age, its end and the provider\'s words', () => {
@@ -92,7 +128,7 @@ describe('/quota-routes', () => {
   })
 
   it('says of which route it would be when all are out of allowance', () => {
-    expect(text(world({ marked: ['a', 'b'] }), [], 'medium')).toMatch(/^Pool medium; \/quota-pool medium would choose a\/m \(out of allowance\):\n {2}> 1\./)
+    expect(text(world({ marked: ['a', 'b'] }), [], 'medium')).toMatch(/^Pool medium; none of its routes has allowance, and a\/m would be asked first:\n {4}1\./)
     expect(text(world({ left: { c: 0 } }), [], 'spare')).toContain('c/o: nothing left; 0 left, read 0 ms ago')
   })
 

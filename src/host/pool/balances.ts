@@ -7,6 +7,7 @@ import { ConfigError } from '../../policy/config.ts'
 import { type MissingReading, parseReading, type Reading, type Readings } from '../../policy/pool/readings.ts'
 import type { Clock } from '../clock.ts'
 import type { Voice } from '../voice.ts'
+import { missingFile } from './script-file.ts'
 
 /** Where the scripts that ship with the package stand, seen from `lib/host` as from `src/host`. */
 const PRESETS = new URL('../../balance/', import.meta.url)
@@ -120,6 +121,18 @@ export class Balances {
     await Promise.all([...new Set(providers)].map(provider => this.refreshOne(provider)))
   }
 
+  /** Say which scripts do not exist, before anybody needs their reading. */
+  check(): void {
+    for (const [provider, { argv }] of this.commands) this.missing(provider, argv)
+  }
+
+  /** @returns whether a part of a provider's command does not exist, which is said once. */
+  private missing(provider: string, argv: readonly string[]): boolean {
+    const file = missingFile(argv)
+    if (file !== undefined) this.voice.warn(`balance-file-${provider}`, `the balance script of ${provider} does not exist: ${file}. Its routes count as unread until it does.`)
+    return file !== undefined
+  }
+
   /** Stop every script that runs and wait for it to end. */
   async close(): Promise<void> {
     this.lifetime.abort()
@@ -146,6 +159,7 @@ export class Balances {
     if (this.lifetime.signal.aborted) return
     this.last = { ...this.last, [provider]: found }
     if (!('missing' in found)) this.onReading(provider, { ...found, at: began })
+    else if (found.missing === 'spawn' && this.missing(provider, this.commands.get(provider)?.argv ?? [])) return
     else if (found.missing === 'no-service') this.voice.warn('no-subprocess', 'this host runs no child processes, so balance scripts give no readings.')
     else this.voice.warn(`balance-${provider}`, `the balance script of ${provider} gave no reading (${found.missing}); its routes count as unread. What it printed is not logged: run it by hand to see.`)
   }
@@ -154,6 +168,8 @@ export class Balances {
     const subprocess = this.ctx.get('subprocess' as never) as Subprocess | undefined
     const command = this.commands.get(source.provider)
     if (subprocess === undefined || command === undefined) return { missing: 'no-service', at: this.clock.now() }
+    // A program would fail in its own words, which are not for a log.
+    if (missingFile(command.argv) !== undefined) return { missing: 'spawn', at: this.clock.now() }
     const timeout = new AbortController()
     const signal = AbortSignal.any([timeout.signal, this.lifetime.signal])
     let onAbort = (): void => {}
