@@ -9,8 +9,8 @@ import type { Clock } from '../clock.ts'
 import type { Voice } from '../voice.ts'
 import { missingFile } from './script-file.ts'
 
-/** Where the scripts that ship with the package stand, seen from `lib/host` as from `src/host`. */
-const PRESETS = new URL('../../balance/', import.meta.url)
+/** Where the scripts that ship with the package stand, seen from `lib/host/pool` as from `src/host/pool`. */
+const PRESETS = new URL('../../../balance/', import.meta.url)
 /** Most that is read of a script's output, in bytes; a reading is a few dozen. */
 const MAX_OUTPUT = 64 * 1024
 /** Time from asking a script to end to killing it, in ms. */
