@@ -18,7 +18,7 @@ const layerRule = (folder, index) => ({
 })
 
 export default tseslint.config(
-  { ignores: ['lib/', 'node_modules/', 'test/data/', 'test/golden/'] },
+  { ignores: ['lib/', 'mutation/', 'node_modules/', 'test/data/', 'test/golden/'] },
   ...tseslint.configs.recommended,
   {
     rules: {
