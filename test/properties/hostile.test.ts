@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeEvent } from '../../src/events/decode.ts'
 import { readJournalRecord } from '../../src/events/journal.ts'
+import { isRecord } from '../../src/events/json.ts'
 import { parseConfig } from '../../src/policy/config.ts'
 import { QuotaRetryFacts, quotaRetryFacts } from '../../src/projections/facts.ts'
 import { replay } from '../../src/projections/replay.ts'
@@ -10,6 +11,7 @@ import { retryStatusText } from '../../src/projections/status.ts'
 import { timeline, timelineText } from '../../src/projections/timeline.ts'
 import { evolveEvent, initialState } from '../../src/reducers/session.ts'
 import { deepFreeze, log, NOON } from '../support/build.ts'
+import { reach } from '../support/reach.ts'
 import { rows } from './generator.ts'
 
 const TYPES = [
@@ -52,6 +54,20 @@ const event = fc.oneof(
   value,
 )
 
+/** A plausible log that was torn: rows left out, doubled, in another order, and with damage in between. */
+const torn = fc.tuple(rows, fc.array(fc.tuple(fc.nat(), fc.constantFrom('drop', 'double', 'swap', 'damage'), event), { maxLength: 20, size: 'max' })).map(([log, changes]) => {
+  const made: unknown[] = [...log]
+  for (const [place, change, damage] of changes) {
+    const index = place % (made.length + 1)
+    if (change === 'drop') made.splice(index, 1)
+    else if (change === 'damage') made.splice(index, 0, damage)
+    else if (change === 'double') made.splice(index, 0, made[(place >> 3) % Math.max(1, made.length)])
+    else made.splice(index, 0, ...made.splice((place >> 3) % Math.max(1, made.length), 1))
+  }
+  return made
+})
+const logs = fc.oneof(fc.array(event, { maxLength: 20, size: 'max' }), torn)
+
 function sound(): any[] {
   return log().head().turn().step().asks().chunk().refused().refusedInAttempt().waits().starts().moves('p', 'b', 'n').answers()
     .runs('/quota-retry off').settles().cancels().crashes().rows
@@ -59,7 +75,8 @@ function sound(): any[] {
 
 describe('whatever a log holds', () => {
   it('the decoder and the fold never throw, never mutate, and keep plain JSON', () => {
-    fc.assert(fc.property(fc.array(event, { maxLength: 20 }), (events) => {
+    const met = reach({ 'an entry': 0.2, 'a damaged retry record': 0.08 })
+    fc.assert(fc.property(logs, (events) => {
       let state = initialState
       for (const row of events) state = deepFreeze(evolveEvent(state, deepFreeze(row)))
       const json = JSON.stringify(state)
@@ -68,12 +85,17 @@ describe('whatever a log holds', () => {
       expect(JSON.stringify(again)).toBe(json)
       expect(finite(state)).toBe(true)
       expect(Object.getPrototypeOf({})).toBe(Object.prototype)
+      met.run([
+        ...state.entries.open !== null || state.entries.closed > 0 ? ['an entry' as const] : [],
+        ...events.some(row => isRecord(row) && row['type'] === 'llm/retry' && decodeEvent(row) === undefined) ? ['a damaged retry record' as const] : [],
+      ])
     }), { numRuns: 600 })
+    met.check()
   })
 
   it('every view of it holds what its schema promises', () => {
     const config = parseConfig({ pools: { p: { routes: [{ provider: 'a', model: 'm' }] } } })
-    fc.assert(fc.property(fc.array(event, { maxLength: 12 }), (events) => {
+    fc.assert(fc.property(logs, (events) => {
       const history = replay([...log().head().turn().asks().refused().waits().rows, ...events], events)
       QuotaRetryFacts.parse(JSON.parse(JSON.stringify(quotaRetryFacts(history.state, config))))
       retrySnapshot(history.state, config)
@@ -83,15 +105,18 @@ describe('whatever a log holds', () => {
   })
 
   it('a failure in a record is one that may be written into the log again', () => {
+    const met = reach({ 'a failure': 0.1 })
     fc.assert(fc.property(damaged, (row) => {
       const fact = decodeEvent(row)
+      met.run(fact !== undefined && 'failure' in fact ? ['a failure'] : [])
       if (fact === undefined || !('failure' in fact)) return
       const { code, message, status, providerRetryAfterMs } = fact.failure
       expect([code.length > 0, message.length > 0]).toEqual([true, true])
       if (status !== undefined) expect(Number.isInteger(status) && status >= 100 && status <= 599).toBe(true)
       if (providerRetryAfterMs !== undefined) expect(Number.isFinite(providerRetryAfterMs) && providerRetryAfterMs > 0).toBe(true)
       if ('delayMs' in fact) expect(fact.delayMs >= 0 && fact.delayMs <= 2_147_483_647).toBe(true)
-    }), { numRuns: 300 })
+    }), { numRuns: 600 })
+    met.check()
   })
 
   it('reading a journal record never throws', () => {

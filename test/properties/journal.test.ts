@@ -4,6 +4,7 @@ import { type JournalRecord, readJournalRecord } from '../../src/events/journal.
 import { evolveJournal, foldJournal, initialJournal, KEPT_MOVES, pruneJournal } from '../../src/reducers/journal.ts'
 import { foldSession } from '../../src/reducers/session.ts'
 import { deepFreeze } from '../support/build.ts'
+import { reach } from '../support/reach.ts'
 import { rows } from './generator.ts'
 
 const name = fc.constantFrom('a', 'b', 'constructor', 'toString')
@@ -22,7 +23,7 @@ const record: fc.Arbitrary<JournalRecord> = fc.oneof(
   fc.record({ type: fc.constant('requestMoved' as const), session: name, at, pool: name, from: route, to: route, why: fc.constant('marked') }),
 )
 const foreign = fc.oneof(fc.constantFrom<unknown>(null, 'x', { type: 'providerMarked' }), fc.record({ type: fc.constant('later'), at }))
-const journal = fc.array(fc.oneof({ weight: 6, arbitrary: record }, { weight: 1, arbitrary: foreign }), { maxLength: 60 })
+const journal = fc.array(fc.oneof({ weight: 6, arbitrary: record }, { weight: 1, arbitrary: foreign }), { maxLength: 60, size: 'max' })
 const text = (value: unknown): string => JSON.stringify(value)
 /** The fold as text, keys in order: pruning may change only in which order they came. */
 function state(records: Iterable<unknown>): string {
@@ -33,10 +34,17 @@ function state(records: Iterable<unknown>): string {
 
 describe('pruning a journal', () => {
   it('keeps the fold, now and after whatever follows', () => {
+    const met = reach({ 'a mark': 0.6, 'a wait': 0.6, 'something to prune': 0.8 })
     fc.assert(fc.property(journal, journal, (records, later) => {
+      const { marks, waiting } = foldJournal(records)
+      met.run([
+        ...Object.keys(marks).length > 0 ? ['a mark' as const] : [], ...Object.keys(waiting).length > 0 ? ['a wait' as const] : [],
+        ...pruneJournal(records).length < records.length ? ['something to prune' as const] : [],
+      ])
       expect(state(pruneJournal(records))).toBe(state(records))
       expect(state([...pruneJournal(records), ...later])).toBe(state([...records, ...later]))
     }), { numRuns: 400 })
+    met.check()
   })
 
   it('keeps every record that is not known here, as it is and in order', () => {
@@ -59,14 +67,14 @@ describe('pruning a journal', () => {
 
 describe('folding a journal', () => {
   it('is folding its records one by one', () => {
-    fc.assert(fc.property(fc.array(record, { maxLength: 40 }), (records) => {
+    fc.assert(fc.property(fc.array(record, { maxLength: 40, size: 'max' }), (records) => {
       const { marks, waiting } = records.reduce(evolveJournal, initialJournal)
       expect(foldJournal(records)).toEqual({ marks, waiting })
     }), { numRuns: 200 })
   })
 
   it('is the same through any JSON checkpoint', () => {
-    fc.assert(fc.property(fc.array(record, { maxLength: 40 }), fc.nat(), (records, cut) => {
+    fc.assert(fc.property(fc.array(record, { maxLength: 40, size: 'max' }), fc.nat(), (records, cut) => {
       const place = cut % (records.length + 1)
       let folded = initialJournal
       for (const [index, one] of records.entries()) {
@@ -78,7 +86,7 @@ describe('folding a journal', () => {
   })
 
   it('beside a session log is the same in any interleaving of the two', () => {
-    fc.assert(fc.property(rows, journal, fc.array(fc.boolean(), { maxLength: 200 }), (log, records, turns) => {
+    fc.assert(fc.property(rows, journal, fc.array(fc.boolean(), { maxLength: 200, size: 'max' }), (log, records, turns) => {
       const merged: unknown[] = []
       const [left, right] = [[...log], [...records]]
       for (const first of turns) merged.push(...first ? left.splice(0, 1) : right.splice(0, 1))

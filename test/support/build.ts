@@ -4,7 +4,7 @@
  * A {@link Log} keeps what a real loop keeps (the open turn and step, the route, the numbers of each retry chain), so
  * that a test says only what happens: `log().turn().asks('a', 'm').refused().waits(HOUR)`.
  */
-import { moveKey, POLICY, type WaitCause, waitKey } from '../../src/events/policy-key.ts'
+import { type MoveCause, moveKey, POLICY, type WaitCause, waitKey } from '../../src/events/policy-key.ts'
 import type { Route } from '../../src/events/route.ts'
 
 export const SECOND = 1_000
@@ -139,8 +139,8 @@ export class Log {
   }
 
   /** A move of ours begins. */
-  moves(pool: string, provider: string, model: string, failure: unknown = SPENT): this {
-    return this.plan(moveKey(pool, provider, model), 0, failure)
+  moves(pool: string, provider: string, model: string, failure: unknown = SPENT, afterWait?: MoveCause): this {
+    return this.plan(moveKey(pool, provider, model, afterWait), 0, failure)
   }
 
   /** A quick retry of the harness begins. */
@@ -210,6 +210,21 @@ export class Log {
   /** A setting that our plugin recorded. */
   records(line: string): this {
     return this.command(line, { kind: 'plugin', plugin: POLICY })
+  }
+
+  /** Another log that begins with the same rows, the head line apart. */
+  copy(head: object): Log {
+    const copied = Object.assign(new Log(), this)
+    const rows = this.rows.filter(({ type }) => type !== 'session')
+    Object.assign(copied, { rows: [], chains: new Map() })
+    copied.head(head)
+    copied.rows.push(...rows)
+    return copied
+  }
+
+  /** How many events the log holds. */
+  get length(): number {
+    return this.seq
   }
 
   private get where(): { turn: number; step: number } {
