@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { evolveJournal, foldJournal, initialJournal } from '../../src/reducers/journal.ts'
-import { markOf } from '../../src/reducers/marks.ts'
-import { deepFreeze, HOUR } from '../support/build.ts'
+import { markOf, providerMarkOf } from '../../src/reducers/marks.ts'
+import { deepFreeze, HOUR, MINUTE } from '../support/build.ts'
 import { reach } from '../support/reach.ts'
-import { walk } from './walk.ts'
+import { PROVIDERS, walk } from './walk.ts'
 
 const text = (value: unknown): string => JSON.stringify(value)
 /** Keys in order: pruning may change only in which order they came. */
@@ -30,31 +30,56 @@ describe('the journal of several sessions on shared providers', () => {
     met.check()
   })
 
-  it('holds the last mark of each provider until an answer, a reading or a person from then or later lifts it', () => {
-    const met = reach({ 'lifted by an answer': 0.3, 'lifted by a reading or a person': 0.06, 'an answer from before the refusal': 0.04 })
+  it('holds the last mark of each provider and of each route, until an answer, a reading or a person from then or later lifts it', () => {
+    const met = reach({ 'lifted by an answer': 0.15, 'lifted by a reading or a person': 0.04, 'an answer from before the refusal': 0.01, 'a clock set back since the mark': 0.02 })
     fc.assert(fc.property(walk, ({ written }) => {
-      const seen: ('lifted by an answer' | 'lifted by a reading or a person' | 'an answer from before the refusal')[] = []
+      const seen: ('lifted by an answer' | 'lifted by a reading or a person' | 'an answer from before the refusal' | 'a clock set back since the mark')[] = []
+      const held = new Map<string, { readonly at: number; readonly until: number }>()
+      const owner = ({ provider, model }: { provider: string; model?: string }): string => JSON.stringify(model === undefined ? [provider] : [provider, model])
       let journal = initialJournal
       for (const record of written) {
         const before = journal
         journal = evolveJournal(deepFreeze(journal), deepFreeze(record))
-        if (record.type === 'providerMarked') {
-          expect(markOf(journal.marks, record.provider, record.until - 1)).toMatchObject({ at: record.at, until: record.until })
-          // A mark lapses by itself, to the millisecond.
-          expect(markOf(journal.marks, record.provider, record.until)).toBeUndefined()
-        }
-        const held = record.type === 'providerLifted' && Object.hasOwn(before.marks, record.provider) ? before.marks[record.provider]! : undefined
-        if (record.type === 'providerLifted' && held !== undefined && record.at >= held.at) {
-          expect(Object.hasOwn(journal.marks, record.provider)).toBe(false)
-          seen.push(record.by === 'answer' ? 'lifted by an answer' : 'lifted by a reading or a person')
-        }
-        if (held !== undefined && record.at < held.at) seen.push('an answer from before the refusal')
-        // Nobody else's mark is touched, and what is no business of the marks leaves them as they are.
-        if (record.type !== 'providerMarked' && record.type !== 'providerLifted') expect(journal.marks).toBe(before.marks)
-        else for (const [name, mark] of Object.entries(before.marks)) if (name !== record.provider) expect(journal.marks[name]).toBe(mark)
+        if (record.type === 'providerMarked' || record.type === 'routeMarked') held.set(owner(record), record)
+        else if (record.type === 'providerLifted' || record.type === 'routeLifted') {
+          const mark = held.get(owner(record))
+          const setBack = mark !== undefined && record.heardAt !== undefined && record.heardAt < mark.at
+          if (mark !== undefined && (record.at >= mark.at || setBack)) {
+            held.delete(owner(record))
+            seen.push(setBack ? 'a clock set back since the mark' : record.by === 'answer' ? 'lifted by an answer' : 'lifted by a reading or a person')
+          } else if (mark !== undefined) seen.push('an answer from before the refusal')
+        } else expect(journal.marks).toBe(before.marks)
+        const marks = Object.values(journal.marks)
+        expect(marks.map(mark => [owner(mark), mark.at, mark.until]).sort()).toEqual([...held].map(([name, { at, until }]) => [name, at, until]).sort())
       }
       met.run(seen)
-    }), { numRuns: 300 })
+    }), { numRuns: 200 })
+    met.check()
+  })
+
+  it('keeps requests from a route while its own mark or its provider\'s holds, to the millisecond, but for one of a clock that was set back', () => {
+    const met = reach({ 'held by the provider': 0.2, 'held by its own': 0.2, 'both': 0.1, 'lapsed': 0.2, 'made later than now': 0.2 })
+    fc.assert(fc.property(walk, fc.constantFrom(0, 1, MINUTE, HOUR, 26 * HOUR, -MINUTE, -MINUTE - 1, -HOUR), ({ written }, passed) => {
+      const { marks } = foldJournal(written)
+      const seen: ('held by the provider' | 'held by its own' | 'both' | 'lapsed' | 'made later than now')[] = []
+      const times = Object.values(marks).flatMap(({ at, until }) => [at + passed, until - 1, until])
+      for (const now of times) for (const provider of PROVIDERS) for (const model of ['m', 'n']) {
+        const all = Object.values(marks).filter(mark => mark.provider === provider && (mark.model === undefined || mark.model === model))
+        const holding = all.filter(mark => now < mark.until && mark.at - now <= MINUTE)
+        const found = markOf(marks, { provider, model }, now)
+        expect(found === undefined).toBe(holding.length === 0)
+        if (found !== undefined) {
+          expect(holding).toContain(found)
+          expect(found.until).toBe(Math.max(...holding.map(({ until }) => until)))
+        }
+        expect(providerMarkOf(marks, provider, now)).toBe(holding.find(mark => mark.model === undefined))
+        if (holding.length > 1) seen.push('both')
+        else if (holding.length === 1) seen.push(holding[0]!.model === undefined ? 'held by the provider' : 'held by its own')
+        if (all.some(({ until }) => now >= until)) seen.push('lapsed')
+        if (all.some(({ at }) => at - now > MINUTE)) seen.push('made later than now')
+      }
+      met.run(seen)
+    }), { numRuns: 200 })
     met.check()
   })
 
@@ -79,7 +104,7 @@ describe('the journal of several sessions on shared providers', () => {
       expect(text(written.slice(place).reduce(evolveJournal, before))).toBe(text(foldJournal(written)))
       const journal = foldJournal(written)
       const at = (written.at(-1)?.at ?? 0) + HOUR
-      for (const record of [{ type: 'sessionReleased', session: 'nobody', at }, { type: 'providerLifted', provider: 'nobody', at, by: 'answer' }] as const) {
+      for (const record of [{ type: 'sessionReleased', session: 'nobody', at }, { type: 'providerLifted', provider: 'nobody', at, by: 'answer' }, { type: 'routeLifted', provider: 'a', model: 'nobody', at, by: 'answer' }] as const) {
         expect(evolveJournal(journal, record)).toBe(journal)
       }
     }), { numRuns: 200 })

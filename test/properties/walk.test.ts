@@ -14,7 +14,7 @@ const FACTS = {
 } satisfies Record<Fact['type'], number>
 
 const RECORDS = {
-  providerMarked: 0.6, providerLifted: 0.4, sessionWaiting: 0.6, sessionReleased: 0.6, requestMoved: 0.15,
+  providerMarked: 0.5, providerLifted: 0.4, routeMarked: 0.5, routeLifted: 0.4, sessionWaiting: 0.6, sessionReleased: 0.6, requestMoved: 0.15,
 } satisfies Record<JournalRecord['type'], number>
 
 const share = <T extends string>(names: readonly T[], least: number): Record<T, number> =>

@@ -99,6 +99,8 @@ export class Session {
   route: Route = { provider: 'a', model: 'm' }
   logged: Route | null = null
   failure: Failure = SPENT
+  /** Epoch ms of the last request. */
+  sentAt = 0
   entry: { enteredAt: number; attempts: number; wait: number | null; cutOff: number | null; turn: number } | null = null
   closed = 0
   lastReason: Expected['lastReason'] = null
@@ -140,6 +142,7 @@ export class Session {
       if (last !== null && last.turn === turnNo && last.step === stepNo && sameRoute(last.to, this.route)) last.confirmed = true
     }
     this.phase = 'asking'
+    this.sentAt = this.world.now
   }
 
   plan(cause: WaitCause, delayMs: number, intervalMs: number, on?: Route): void {
@@ -213,11 +216,11 @@ export class World {
     this.open()
   }
 
-  note(record: JournalRecord): void {
+  note(...records: JournalRecord[]): void {
     // The one name that no record may have: nothing of such a provider is kept.
-    if (JSON.stringify(record).includes('"__proto__"')) return
-    this.written.push(record)
-    this.kept.push(record)
+    const able = records.filter(record => !JSON.stringify(record).includes('"__proto__"'))
+    this.written.push(...able)
+    this.kept.push(...able)
   }
 
   open(parent?: Session): Session {
@@ -280,9 +283,9 @@ export const ACTIONS: readonly Action[] = [
   { name: 'chunk', weight: 8, can: at('asking'), act: (session) => { session.log.chunk() } },
   { name: 'answer', weight: 24, can: at('asking'), act: (session, _draw, world) => {
     session.log.answers()
-    if (world.written.some(record => record.type === 'providerMarked' && record.provider === session.route.provider)) {
-      world.note({ type: 'providerLifted', provider: session.route.provider, at: world.now, by: 'answer' })
-    }
+    const { provider, model } = session.route
+    const lifted = { provider, at: Math.max(0, session.sentAt), heardAt: world.now, by: 'answer' as const }
+    world.note({ type: 'routeLifted', ...lifted, model }, { type: 'providerLifted', ...lifted })
     session.close('recovered')
     session.phase = 'answered'
   } },
@@ -292,7 +295,8 @@ export const ACTIONS: readonly Action[] = [
     else session.log.refused(session.failure)
     const { provider } = session.route
     if (session.failure === SPENT) {
-      world.note({ type: 'providerMarked', provider, at: world.now, until: world.now + draw.pick([MINUTE, HOUR]), rule: 'spent', message: SPENT.message })
+      const mark = { provider, at: world.now, until: world.now + draw.pick([MINUTE, HOUR]), rule: 'spent', message: SPENT.message }
+      world.note(draw.chance(2) ? { type: 'routeMarked', ...mark, model: session.route.model } : { type: 'providerMarked', ...mark })
     }
     session.phase = 'failed'
   } },
@@ -401,7 +405,8 @@ export const ACTIONS: readonly Action[] = [
     session.log.time = world.now
   } },
   { name: 'reading lifts a mark', weight: 2, can: (_session, world) => world.written.length > 0, act: (_session, draw, world) => {
-    world.note({ type: 'providerLifted', provider: draw.pick(PROVIDERS.slice(0, 4)), at: world.now, by: draw.pick(['reading', 'person']) })
+    const lifted = { provider: draw.pick(PROVIDERS), at: world.now, by: draw.pick(['reading' as const, 'person' as const]) }
+    world.note(draw.chance(4) ? { type: 'routeLifted', ...lifted, model: draw.pick(MODELS) } : { type: 'providerLifted', ...lifted })
   } },
   { name: 'pruning of the journal', weight: 3, can: (_session, world) => world.kept.length > 0, act: (_session, _draw, world) => {
     world.kept = pruneJournal(world.kept)
