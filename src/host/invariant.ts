@@ -22,26 +22,29 @@ export const inject = ['invariants']
 
 type OurRecord = FactOf<'waitPlanned'> | FactOf<'movePlanned'>
 
-/** A planned record of ours, and whether its attempt began. */
-interface Planned extends InStep {
-  readonly started: boolean
+/** The numbered records of one retry id: the last planned one, where it stands, and the last attempt that began. */
+interface Chain extends InStep {
+  readonly last: number
+  readonly started: number
 }
+
+/** Chains that are known at once: a turn may wait for weeks, and what is forgotten is checked no more. */
+const MAX_CHAINS = 256
 
 /** What the checks know of a session, apart from the fold that they check. Never mutated: an event may yet be vetoed. */
 interface Trace {
   readonly state: SessionState
-  /** By retry id and number, of the last turn. */
-  readonly planned: ReadonlyMap<string, Planned>
+  /** By retry id, of the last turn; the newest of them. */
+  readonly chains: ReadonlyMap<string, Chain>
   /** A move whose request is not on its way yet. */
   readonly moving: FactOf<'movePlanned'> | null
   /** Waits of the open entry, counted from their records. */
   readonly waits: number
 }
 
-const initialTrace: Trace = { state: initialState, planned: new Map(), moving: null, waits: 0 }
+const initialTrace: Trace = { state: initialState, chains: new Map(), moving: null, waits: 0 }
 
 const place = ({ turn, step }: { readonly turn: number | null; readonly step: number | null }): string => `turn ${turn ?? 'none'}/step ${step ?? 'none'}`
-const pairId = (retryId: string, retry: number): string => JSON.stringify([retryId, retry])
 const kindOf = (fact: OurRecord): string => fact.type === 'waitPlanned' ? 'a wait' : `a move to ${routeName(fact.to)}`
 
 /** The routes of a pool as the running plugin has them; `undefined` where it does not know the pool. */
@@ -59,13 +62,11 @@ function checkPool(fact: FactOf<'movePlanned'>, routesOf: PoolRoutes, fail: Inva
 }
 
 function checkStarted(fact: FactOf<'attemptStarted'>, trace: Trace, fail: InvariantFailure): void {
-  const planned = trace.planned.get(pairId(fact.retryId, fact.retry))
-  if (planned === undefined) {
-    const ours = [...trace.planned.keys()].some(id => (JSON.parse(id) as [string])[0] === fact.retryId)
-    return ours ? fail(`a started record pairs no planned one: attempt ${fact.retry} of ${JSON.stringify(fact.retryId)} was never planned`) : undefined
-  }
-  if (planned.started) fail(`a started record repeats attempt ${fact.retry} of ${JSON.stringify(fact.retryId)}`)
-  if (planned.turn !== fact.turn || planned.step !== fact.step) fail(`a started record names ${place(fact)}, but its planned one stands in ${place(planned)}`)
+  const chain = trace.chains.get(fact.retryId)
+  if (chain === undefined) return
+  if (fact.retry > chain.last) fail(`a started record pairs no planned one: attempt ${fact.retry} of ${JSON.stringify(fact.retryId)} was never planned`)
+  if (fact.retry <= chain.started) fail(`a started record repeats attempt ${fact.retry} of ${JSON.stringify(fact.retryId)}`)
+  if (chain.turn !== fact.turn || chain.step !== fact.step) fail(`a started record names ${place(fact)}, but its planned one stands in ${place(chain)}`)
 }
 
 /** What shows that a step went on: between a move and these there must be a request on the target. */
@@ -93,20 +94,27 @@ function movingAfter(moving: Trace['moving'], fact: Fact): Trace['moving'] {
   }
 }
 
-function plannedAfter(planned: Trace['planned'], fact: Fact): Trace['planned'] {
+function chainsAfter(chains: Trace['chains'], fact: Fact): Trace['chains'] {
   switch (fact.type) {
     case 'waitPlanned':
-    case 'movePlanned':
-      return new Map(planned).set(pairId(fact.retryId, fact.retry), { turn: fact.turn, step: fact.step, started: false })
+    case 'movePlanned': {
+      const { turn, step, retryId, retry } = fact
+      const next = new Map(chains)
+      // Behind the others again: the oldest is the one that nobody went on with for longest.
+      next.delete(retryId)
+      next.set(retryId, { turn, step, last: retry, started: chains.get(retryId)?.started ?? 0 })
+      const [oldest] = next.keys()
+      if (next.size > MAX_CHAINS && oldest !== undefined) next.delete(oldest)
+      return next
+    }
     case 'attemptStarted': {
-      const id = pairId(fact.retryId, fact.retry)
-      const mine = planned.get(id)
-      return mine === undefined ? planned : new Map(planned).set(id, { ...mine, started: true })
+      const mine = chains.get(fact.retryId)
+      return mine === undefined ? chains : new Map(chains).set(fact.retryId, { ...mine, started: fact.retry })
     }
     case 'turnStarted':
-      return planned.size === 0 ? planned : new Map()
+      return chains.size === 0 ? chains : new Map()
     default:
-      return planned
+      return chains
   }
 }
 
@@ -128,7 +136,7 @@ function take(trace: Trace, fact: Fact, routesOf: PoolRoutes, fail: InvariantFai
   const waits = waitsAfter(trace, fact, state)
   const { open } = state.entries
   if (open !== null && open.attempts !== waits) fail(`the open entry counts ${open.attempts} attempts, but its records are ${waits}`)
-  return { state, planned: plannedAfter(trace.planned, fact), moving: movingAfter(trace.moving, fact), waits }
+  return { state, chains: chainsAfter(trace.chains, fact), moving: movingAfter(trace.moving, fact), waits }
 }
 
 /** A stored log may have been written under other pools than those of today. */
@@ -172,12 +180,12 @@ function checkService(service: QuotaRetryService, session: Session, state: Sessi
 }
 
 /** The checks of one host. */
-class Checks {
+export class Checks {
   private readonly ctx: Context
   private readonly fail: InvariantFailure
   private readonly traces = new WeakMap<Session, Trace>()
-  /** What follows from an event that is about to be committed. */
-  private readonly staged = new WeakMap<SessionEvent, Trace>()
+  /** What follows from the event that is about to be committed. Kept for none but it: logs keep their events for ever. */
+  private staged: { readonly event: SessionEvent; readonly trace: Trace } | undefined
   /** States that the service was held to already: most events change nothing. */
   private readonly compared = new WeakMap<Session, SessionState>()
   /** Sessions whose entry was announced, or was open when they were loaded, and not left since. */
@@ -201,7 +209,7 @@ class Checks {
     if (fact === undefined || fact.type === 'sessionOpened') return
     const trace = this.of(session)
     // Another companion may yet veto the event, so what follows from it is only laid ready.
-    this.staged.set(event, take(trace, fact, this.routesOf, this.fail))
+    this.staged = { event, trace: take(trace, fact, this.routesOf, this.fail) }
     // Every listener of the event before is done, so the live fold must be where the log is.
     this.compare(session, trace.state, 'the fold of its log')
     if (fact.type === 'turnEnded' && this.service !== undefined) {
@@ -211,8 +219,17 @@ class Checks {
 
   /** An event was committed. */
   after(session: Session, event: SessionEvent): void {
-    const trace = this.staged.get(event)
-    if (trace !== undefined) this.traces.set(session, trace)
+    if (this.staged?.event === event) this.traces.set(session, this.staged.trace)
+    this.staged = undefined
+  }
+
+  /**
+   * What is known of a session.
+   *
+   * @param session - the session.
+   */
+  trace(session: Session): Trace {
+    return this.of(session)
   }
 
   entered({ session, enteredAt }: EnteredEvent): void {

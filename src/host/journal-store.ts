@@ -77,6 +77,7 @@ export class Journal {
   private writing: Promise<void> | undefined
   /** When the last write began, on a clock that no one sets and that stands still while the machine sleeps. */
   private putSince = 0
+  private cancelSlow: (() => void) | undefined
 
   /**
    * @param clock - for the patience of an unload.
@@ -226,6 +227,7 @@ export class Journal {
     await Promise.race([stored().catch(() => {}), timeout])
     cancel()
     this.cancelAgain?.()
+    this.cancelSlow?.()
     this.medium = undefined
     this.spare = undefined
     // A write that hangs is given up; whatever it held goes to the next storage as well.
@@ -244,13 +246,14 @@ export class Journal {
 
   private write(): void {
     const { medium } = this
-    if (this.writing !== undefined && performance.now() - this.putSince > SLOW_MS) {
-      this.warn('storage-slow', `a write of the journal has not ended after ${SLOW_MS / 1_000} seconds; until it does nothing more is stored, and everything else works. Look at the medium of the storage.`)
-    }
+    if (this.writing !== undefined) this.lookIfSlow()
     if (medium === undefined || this.writing !== undefined || this.dirty.size === 0) return
+    this.putSince = performance.now()
+    this.watchSlow()
     const writing: Promise<void> = this.drain(medium).then((failed) => {
       if (this.writing !== writing) return
       this.writing = undefined
+      this.cancelSlow?.()
       // What came while this wrote, in whatever moment, is the next change that tries again.
       const more = this.dirty.size > 0
       for (const shelf of failed) this.dirty.add(shelf)
@@ -258,6 +261,21 @@ export class Journal {
       else if (failed.size > 0) this.again(() => { this.write() })
     })
     this.writing = writing
+  }
+
+  /** A write that hangs is spoken of, also where nothing more comes to be written. */
+  private watchSlow(): void {
+    this.cancelSlow?.()
+    this.cancelSlow = this.clock.after(() => {
+      if (!this.lookIfSlow()) this.watchSlow()
+    }, SLOW_MS)
+  }
+
+  private lookIfSlow(): boolean {
+    // A machine that slept wakes with every timer due; what counts is how long it was awake.
+    const slow = performance.now() - this.putSince > SLOW_MS
+    if (slow) this.warn('storage-slow', `a write of the journal has not ended after ${SLOW_MS / 1_000} seconds; until it does nothing more is stored, and everything else works. Look at the medium of the storage.`)
+    return slow
   }
 
   private contents(shelf: Shelf): Contents {

@@ -6,7 +6,7 @@ import { type MoveCause, moveKey, type WaitCause, waitKey } from '../events/poli
 import type { Route } from '../events/route.ts'
 import { chooseAfterWait, otherWaysOut, type WaitContext } from '../policy/pool/after-wait.ts'
 import type { Choice } from '../policy/pool/choose.ts'
-import { type Config, MAX_DELAY_MS } from '../policy/config.ts'
+import { type Config, MAX_DELAY_MS, type RouteConfig } from '../policy/config.ts'
 import { type Response, respond } from '../policy/respond.ts'
 import type { PlannedWait } from '../policy/quota/wait.ts'
 import { clockText, durationText, oneLine } from '../projections/text.ts'
@@ -49,7 +49,8 @@ export interface RecoveryParts {
 export class Recovery {
   private readonly parts: RecoveryParts
   private readonly lifetime = new AbortController()
-  private readonly active = new Set<Promise<RequestErrorAction>>()
+  /** What of ours is under way; whoever else answers a failed request may take as long as it likes. */
+  private readonly active = new Set<Promise<boolean>>()
   /** Failed requests that were answered once: both listeners are told of the same. */
   private readonly answered = new WeakSet<object>()
 
@@ -66,7 +67,7 @@ export class Recovery {
    * @param payload - the failed request.
    * @param next - the next listener.
    */
-  readonly listener = (payload: RequestError, next: Next): Promise<RequestErrorAction> => this.track(payload, next, false)
+  readonly listener = (payload: RequestError, next: Next): Promise<RequestErrorAction> => this.handle(payload, next, false)
 
   /**
    * The same, to be outermost: only for failures that certainly are a spent allowance, which the harness's own quick
@@ -75,33 +76,25 @@ export class Recovery {
    * @param payload - the failed request.
    * @param next - the next listener.
    */
-  readonly certainListener = (payload: RequestError, next: Next): Promise<RequestErrorAction> => this.track(payload, next, true)
+  readonly certainListener = (payload: RequestError, next: Next): Promise<RequestErrorAction> => this.handle(payload, next, true)
 
-  /** End every wait and wait for the listeners to return: disposing a fiber does not. */
+  /** End every wait, and wait for what of ours is under way: disposing a fiber does not. */
   async close(): Promise<void> {
     this.lifetime.abort()
     this.parts.gates.close()
     await Promise.allSettled([...this.active])
   }
 
-  private track(payload: RequestError, next: Next, certainOnly: boolean): Promise<RequestErrorAction> {
+  private async handle(payload: RequestError, next: Next, certainOnly: boolean): Promise<RequestErrorAction> {
     // A waterfall may have captured this listener before it was removed.
     if (this.lifetime.signal.aborted) return next()
-    const handled = this.handle(payload, next, certainOnly)
-    const tracked: Promise<RequestErrorAction> = handled.finally(() => { this.active.delete(tracked) })
-    this.active.add(tracked)
-    return tracked
-  }
-
-  private async handle(payload: RequestError, next: Next, certainOnly: boolean): Promise<RequestErrorAction> {
-    let retry: boolean
-    try {
-      retry = await this.recover(payload, certainOnly)
-    } catch (error) {
+    const recovered = this.recover(payload, certainOnly).catch((error: unknown) => {
       // A listener that throws would lose the failure: the turn would end with ours instead.
       this.parts.voice.warn('recovery', `a failed request could not be handled and is left to the harness: ${String(error)}`)
-      retry = false
-    }
+      return false
+    })
+    this.active.add(recovered)
+    const retry = await recovered.finally(() => { this.active.delete(recovered) })
     return retry ? { kind: 'retry' } : next()
   }
 
@@ -115,7 +108,7 @@ export class Recovery {
     const plan = this.learn(payload, response)
     // A target that the host refuses is none in the next round.
     while (response.kind === 'move') {
-      const objection = await this.parts.router.objection(response.choice.route, payload.signal)
+      const objection = await this.objection(response.choice.route, payload)
       if (this.isOver(payload)) return false
       if (objection === undefined) return this.move(payload, response.choice)
       this.parts.router.noteUnfit(payload.agent.session, payload, response.choice.route, objection)
@@ -126,6 +119,11 @@ export class Recovery {
 
   private isOver({ signal }: RequestError): boolean {
     return signal.aborted || this.lifetime.signal.aborted
+  }
+
+  /** What the host has against a route; a look is over when the turn or the plugin is. */
+  private objection(route: RouteConfig, { signal }: RequestError): Promise<string | undefined> {
+    return this.parts.router.objection(route, AbortSignal.any([signal, this.lifetime.signal]))
   }
 
   private decide({ agent: { session }, turn, step, provider, failure }: RequestError): Response {
@@ -252,12 +250,12 @@ export class Recovery {
   }
 
   private async goAfterWait(payload: RequestError, { cause, route: due }: Extract<Wake, { kind: 'go' }>, waitedOn: Route | undefined): Promise<void> {
-    const { agent: { session }, signal } = payload
+    const { agent: { session } } = payload
     const { config, gates, router } = this.parts
     if (router.isPicked(session)) return
     const next = chooseAfterWait(due, waitedOn, this.context(payload), config)
     if (next === undefined) return
-    const objection = await router.objection(next.route, signal)
+    const objection = await this.objection(next.route, payload)
     if (this.isOver(payload)) return
     if (objection !== undefined) {
       router.noteUnfit(session, payload, next.route, objection)

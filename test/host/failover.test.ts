@@ -401,6 +401,35 @@ describe('a target that cannot serve', () => {
     expect(outcomes(agent)).toEqual(['completed'])
   })
 
+  it('and the look at it does not end: a cancel is heard all the same, and so is an unload', async () => {
+    const endless = async (): Promise<any> => {
+      host = await rig({ script, providers: ['a'], config: { pools } })
+      let looked = false
+      const look = vi.spyOn(Object.getPrototypeOf(host.ctx.llm), 'resolveCallConfig')
+      stopLook = () => { look.mockRestore() }
+      look.mockImplementation(((config: { provider: string }) => {
+        looked ||= config.provider === 'b'
+        return config.provider === 'b' ? new Promise(() => {}) : Promise.resolve(config)
+      }) as never)
+      const agent = await host.start()
+      agent.followup(user('work'))
+      await until(() => looked, 'the look')
+      return agent
+    }
+    let stopLook = (): void => {}
+    const cancelled = await endless()
+    cancelled.cancel({ kind: 'user' })
+    await cancelled.whenIdle()
+    expect(outcomes(cancelled)).toEqual(['aborted'])
+    stopLook()
+    await host.dispose()
+    const unloaded = await endless()
+    await host.plugin.dispose()
+    await unloaded.whenIdle()
+    stopLook()
+    expect(outcomes(unloaded)).toEqual(['error'])
+  })
+
   it('because its key is wrong ends nothing while another route answers', async () => {
     host = await rig({
       script: request => request.provider === 'a' ? spent() : request.provider === 'b' ? new LlmError('invalid api key', 'AUTH', { status: 401 }) : say('hi'),
@@ -571,6 +600,21 @@ describe('beforeNativeRetries', () => {
     await pass(120_000)
     await agent.whenIdle()
     expect(retries(agent).map(retry => retry.policyKey.includes('quota'))).toEqual([false, false, false, false, false])
+  })
+})
+
+describe('an unload', () => {
+  it('does not wait for the backoff of the harness, whose business the failure is by then', async () => {
+    const policies: any = { a: { mode: 'normal', maxRetries: 5, retryableCodes: ['RATE_LIMIT'], backoff: { initialDelayMs: 15_000, maxDelayMs: 60_000, jitterRatio: 0 } } }
+    host = await rig({ script: (_request, index) => index === 0 ? new LlmError('Too Many Requests', 'RATE_LIMIT', { status: 429 }) : say('hi'), providers: PROVIDERS, policies, config: { pools, beforeNativeRetries: true } })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await until(() => retries(agent).length === 1, 'the backoff')
+    await host.plugin.dispose()
+    expect(outcomes(agent)).toEqual([])
+    await pass(15_000)
+    await agent.whenIdle()
+    expect(outcomes(agent)).toEqual(['completed'])
   })
 })
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { moveKey, waitKey } from '../../src/events/policy-key.ts'
+import { Checks } from '../../src/host/invariant.ts'
 import { quotaRetryFacts } from '../../src/projections/facts.ts'
 import { retrySnapshot } from '../../src/projections/snapshot.ts'
 import { foldSession, initialState } from '../../src/reducers/session.ts'
@@ -92,6 +93,44 @@ describe('a record that breaks its promise is vetoed', () => {
     host = await rig({ script: () => spent(), retryInvariant: false })
     const seed = [{ type: 'turn/start', seq: 0, time: 1, data: { turn: 1 } }, { type: 'step/start', seq: 1, time: 1, data: { turn: 1, step: 1 } }, { type: 'llm/retry', seq: 2, time: 1, data: planned({ step: 3 }) }]
     expect(objection(() => host.ctx.sessions.create('loaded', { seed }))).toContain('turn 1/step 3')
+  })
+})
+
+describe('a turn that waits three thousand times', () => {
+  it('is checked to its end, with a few hundred bytes held of it', async () => {
+    const session = await refused()
+    const objections: string[] = []
+    const checks = new Checks({ get: () => undefined } as any, ((message: string) => { objections.push(message) }) as any)
+    checks.open(session)
+    const feed = (type: string, data: object): void => {
+      const event = { type, seq: 0, time: 1, data } as any
+      checks.before(session, event)
+      checks.after(session, event)
+    }
+    for (let retry = 1; retry <= 3_000; retry += 1) {
+      feed('llm/retry', planned({ retry }))
+      feed('llm/retry-started', { retryId: 'r1', retry, turn: 1, step: 1 })
+    }
+    expect(checks.trace(session).state.entries.open?.attempts).toBe(3_000)
+    expect([...checks.trace(session).chains.values()]).toEqual([{ turn: 1, step: 1, last: 3_000, started: 3_000 }])
+    // Many chains, as with many causes and providers.
+    for (let chain = 0; chain < 3_000; chain += 1) feed('llm/retry', planned({ retryId: `c${chain}`, retry: 1 }))
+    expect(checks.trace(session).chains.size).toBe(256)
+    expect(objections).toEqual([])
+    feed('llm/retry-started', { retryId: 'c2999', retry: 2, turn: 1, step: 1 })
+    expect(objections).toEqual([expect.stringContaining('attempt 2 of "c2999" was never planned')])
+  })
+
+  it('lays what follows from an event ready for that event alone', async () => {
+    const session = await refused()
+    const checks = new Checks({ get: () => undefined } as any, (() => {}) as any)
+    const before = checks.trace(session)
+    const vetoed = { type: 'llm/retry', seq: 0, time: 1, data: planned() } as any
+    checks.before(session, vetoed)
+    const next = { type: 'step/end', seq: 0, time: 1, data: { turn: 1, step: 1 } } as any
+    checks.before(session, next)
+    checks.after(session, vetoed)
+    expect(checks.trace(session)).toBe(before)
   })
 })
 

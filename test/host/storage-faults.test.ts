@@ -244,6 +244,39 @@ describe('a write that hangs', () => {
     await third.whenIdle()
   })
 
+  it('is not spoken of where every write ends, however late the first one comes', async () => {
+    const real = performance.now.bind(performance)
+    // A host that has been up for an hour before anything is refused.
+    const later = vi.spyOn(performance, 'now').mockImplementation(() => real() + HOUR)
+    stack.push(() => { later.mockRestore() })
+    const host = await open()
+    await until(() => textOf() !== '', 'the storage')
+    for (const id of ['s1', 's2', 's3']) await waits(host, id)
+    await until(() => indexed().length === 3, 'the index')
+    expect(aboutStorage(host)).toEqual([])
+  })
+
+  it('is spoken of also where nothing more comes to be written', async () => {
+    const host = await open()
+    await until(() => textOf() !== '', 'the storage')
+    let release = (): void => {}
+    const hang = new Promise<void>((resolve) => { release = resolve })
+    stack.push(release)
+    let hangs = false
+    faults.put = () => { hangs = true; return hang }
+    await waits(host)
+    await until(() => hangs, 'the write that hangs')
+    await pass(MINUTE)
+    // The time that counts is the machine's own: half a minute of it has not passed.
+    expect(aboutStorage(host)).toEqual([])
+    const real = performance.now.bind(performance)
+    const later = vi.spyOn(performance, 'now').mockImplementation(() => real() + MINUTE)
+    stack.push(() => { later.mockRestore() })
+    await pass(MINUTE)
+    later.mockRestore()
+    expect(aboutStorage(host)).toEqual([expect.stringContaining('not ended after 30 seconds')])
+  })
+
   it('does not hold up the end of the plugin', async () => {
     const host = await open()
     await until(() => textOf() !== '', 'the storage')

@@ -12,6 +12,7 @@ import type { SessionBook } from '../book.ts'
 import type { Clock } from '../clock.ts'
 import { agentOf, showSelection } from '../harness.ts'
 import type { Journal } from '../journal-store.ts'
+import { untilAborted } from '../patience.ts'
 import type { Voice } from '../voice.ts'
 
 type RequestPayload = Parameters<Events['agent/request']>[0]
@@ -168,15 +169,16 @@ export class Router {
    * Ask the host whether it would send to a route at all: an unknown model or an unsupported effort would end the turn.
    *
    * @param route - the route.
-   * @param signal - the turn's signal.
+   * @param signal - ends the look at once, also where the host does not heed it.
    * @returns what the host has against it, or `undefined`.
    */
   async objection(route: RouteConfig, signal: AbortSignal): Promise<string | undefined> {
     const { provider, model, reasoningEffort } = route
+    const look = async (): Promise<unknown> => this.parts.ctx.llm.resolveCallConfig({
+      provider, model, ...reasoningEffort === undefined ? {} : { reasoningEffort },
+    } as LlmCallConfig, signal)
     try {
-      await this.parts.ctx.llm.resolveCallConfig({
-        provider, model, ...reasoningEffort === undefined ? {} : { reasoningEffort },
-      } as LlmCallConfig, signal)
+      await untilAborted(look(), signal)
       return undefined
     } catch (error) {
       return error instanceof Error ? error.message : 'the host gave no reason'
