@@ -1,7 +1,7 @@
 import { POLICY } from '../../src/events/policy-key.ts'
 import type { World } from '../../src/policy/pool/choose.ts'
 import { type Config, parseConfig } from '../../src/policy/config.ts'
-import { decideRequest, initialMemory, type RequestContext } from '../../src/policy/pool/request.ts'
+import { decideRequest, type RequestContext } from '../../src/policy/pool/request.ts'
 import { foldSession } from '../../src/reducers/session.ts'
 import { nsPerCall, sig } from './time.ts'
 
@@ -33,9 +33,12 @@ function live(count: number, pools: number, routes: number, world: World): Reque
     const state = foldSession([
       { type: 'command/run', seq: 0, time: NOW, data: { commandId: 'c', name: 'quota-pool', args: `pool-${pool}`, source: { kind: 'plugin', plugin: POLICY } } },
       { type: 'command/done', seq: 1, time: NOW, data: { commandId: 'c', kind: 'success' } },
-      { type: 'request/header', seq: 2, time: NOW, data: { header: { config: base } } },
+      // A request that obeyed it.
+      { type: 'llm/retry-started', seq: 2, time: NOW, data: { turn: 1, step: 1, retryId: 'r', retry: 1 } },
+      { type: 'request/header', seq: 3, time: NOW, data: { header: { config: base } } },
+      { type: 'assistant/message', seq: 4, time: NOW, data: { turn: 1, step: 1, message: {} } },
     ])
-    return { base, memory: { ...initialMemory, base, sent: base, obeyed: state.settings.pool }, state, world }
+    return { base, state, world }
   })
 }
 

@@ -8,7 +8,7 @@
 /** Types that the decoder reads (`src/events/decode.ts`; a test holds the two together). */
 export const READ_TYPES: readonly string[] = [
   'session', 'assistant/chunk', 'assistant/attempt', 'assistant/message', 'llm/retry', 'llm/retry-started', 'request/header',
-  'turn/start', 'turn/end', 'step/start', 'step/end', 'command/run', 'command/done', 'session/end-seed',
+  'turn/start', 'turn/end', 'step/start', 'step/end', 'command/run', 'command/done', 'session/end-seed', 'model/selection',
 ]
 
 /** Packed runs of stream chunks: never a finish, so never a fact. */
@@ -18,7 +18,7 @@ const PACKED_TYPES: readonly string[] = ['text-chunks', 'reasoning-chunks', 'too
 const OTHER_TYPES: readonly string[] = [
   'agent-preset/selected', 'agent/inbox/spliced', 'approval/asked', 'approval/decided', 'approval/policy', 'approval/request',
   'compaction/end', 'compaction/prune', 'compaction/start', 'compaction/summary', 'feedback/record', 'goal/change', 'goal/changed',
-  'hook/invoked', 'hook/result', 'model/selection', 'permission/preset', 'plan/mode', 'request/context', 'sandbox/mode', 'schedule/change',
+  'hook/invoked', 'hook/result', 'permission/preset', 'plan/mode', 'request/context', 'sandbox/mode', 'schedule/change',
   'session/title', 'session/title-llm-request', 'subagent/descriptor', 'subagent/end', 'subagent/start', 'team/member', 'team/task',
   'todo/write', 'tool-workflow/agent-end', 'tool-workflow/agent-start', 'tool-workflow/run-end', 'tool-workflow/run-start',
   'tool/call', 'tool/code-dispatch', 'tool/code-dispatch-start', 'tool/result', 'user/message', 'web/deepseek-search-llm-request',

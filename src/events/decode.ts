@@ -3,6 +3,7 @@ import { readFailure } from './failure.ts'
 import { isRecord } from './json.ts'
 import { readPolicyKey } from './policy-key.ts'
 import type { Route } from './route.ts'
+import { type RouteNote, readRouteNote } from './route-notes.ts'
 import { readSettingCommand } from './settings.ts'
 
 /**
@@ -86,7 +87,26 @@ function retryPlanned(data: Raw, at: At): Fact | undefined {
   }
 }
 
+function noted(note: RouteNote, at: At): Fact {
+  switch (note.kind) {
+    case 'moved': {
+      const { kind: _kind, ...move } = note
+      return { type: 'requestMoved', ...move, ...at }
+    }
+    case 'picked': return { type: 'modelPicked', route: note.route, ...note.reasoningEffort === undefined ? {} : { reasoningEffort: note.reasoningEffort }, ...at }
+    case 'stands': return { type: 'pickStands', route: note.route, ...at }
+  }
+}
+
+function modelPicked(data: Raw, at: At): Fact | undefined {
+  const to = route(data)
+  const effort = data['reasoningEffort']
+  return to === undefined ? undefined : { type: 'modelPicked', route: to, ...isText(effort) ? { reasoningEffort: effort } : {}, ...at }
+}
+
 function commandRun(data: Raw, at: At): Fact | undefined {
+  const note = readRouteNote(data['commandId'], data['name'], data['args'])
+  if (note !== undefined) return noted(note, at)
   const change = readSettingCommand(data['name'], data['args'])
   if (change === undefined || !isText(data['commandId'])) return undefined
   const source = data['source']
@@ -148,6 +168,7 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
   ['step/start', stepFact('stepStarted')],
   ['step/end', stepFact('stepEnded')],
   ['command/run', commandRun],
+  ['model/selection', modelPicked],
   ['command/done', (data, at) => isText(data['commandId'])
     ? { type: 'commandSettled', commandId: data['commandId'], ok: data['kind'] === 'success', ...at }
     : undefined],

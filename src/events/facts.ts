@@ -1,6 +1,7 @@
 import type { Failure } from './failure.ts'
 import type { MoveCause, WaitPolicy } from './policy-key.ts'
 import type { Route } from './route.ts'
+import type { MovedWhy } from './route-notes.ts'
 import type { SettingChange } from './settings.ts'
 
 /** Where in the session's log a fact stands. */
@@ -58,6 +59,12 @@ export type Fact =
   /** A planned attempt began. */
   | { readonly type: 'attemptStarted'; readonly retryId: string; readonly retry: number } & InStep & At
   | { readonly type: 'settingRequested'; readonly commandId: string; readonly change: SettingChange; readonly by: 'person' | 'plugin' } & At
+  /** A request left its route before it was sent; `base` is what the harness would have used. */
+  | { readonly type: 'requestMoved'; readonly base: Route; readonly from: Route; readonly to: Route; readonly pool: string; readonly why: MovedWhy } & At
+  /** The person picked a model, whether or not a request went there since. */
+  | { readonly type: 'modelPicked'; readonly route: Route; readonly reasoningEffort?: string } & At
+  /** The harness goes on using a route that the session was moved off: its person picked it. */
+  | { readonly type: 'pickStands'; readonly route: Route } & At
   | { readonly type: 'commandSettled'; readonly commandId: string; readonly ok: boolean } & At
 
 /** The fact of one type. */

@@ -3,10 +3,10 @@ import type { LlmFailure } from '@deepseek-ai/dsh-llm'
 import type { Session } from '@deepseek-ai/dsh-session'
 import type { Failure } from '../events/failure.ts'
 import type { ClosedEntry, Entry } from '../reducers/quota.ts'
-import type { Failover } from '../reducers/pool.ts'
+import type { Failover, Move } from '../reducers/pool.ts'
 import type { Transition } from '../reducers/transitions.ts'
 import { agentOf } from './harness.ts'
-import type { EnteredEvent, FailoverEvent, LeftEvent } from './types.ts'
+import type { EnteredEvent, FailoverEvent, LeftEvent, MovedEvent } from './types.ts'
 import type { Warn } from './voice.ts'
 
 const asLlmFailure = (failure: Failure): LlmFailure => failure as LlmFailure
@@ -25,6 +25,10 @@ function failoverEvent(ctx: Context, session: Session, move: Failover): Failover
     from: move.from ?? { provider: '', model: '' }, to: move.to, pool: move.pool, at: move.at,
     ...move.afterWait === undefined ? {} : { afterWait: move.afterWait },
   }
+}
+
+function movedEvent(ctx: Context, session: Session, { at, from, pool, to, why }: Move): MovedEvent {
+  return { session, agent: agentOf(ctx, session), from: from ?? to, to, pool, at, why: why ?? 'marked' }
 }
 
 function leftEvent(session: Session, entry: ClosedEntry): LeftEvent {
@@ -71,11 +75,14 @@ export class Announcer {
         case 'left':
           this.ctx.emit('llm-quota-retry/left', leftEvent(session, transition.entry))
           return
-        case 'movePlanned':
+        case 'failover':
           this.ctx.emit('llm-quota-retry/failover', failoverEvent(this.ctx, session, transition.failover))
+          return
+        case 'moved':
+          this.ctx.emit('llm-quota-retry/moved', movedEvent(this.ctx, session, transition.move))
       }
     } catch (error) {
-      const event = transition.type === 'movePlanned' ? 'failover' : transition.type
+      const event = transition.type
       this.warn(`listener-${event}`, `a listener of llm-quota-retry/${event} threw: ${String(error)}`)
     }
   }

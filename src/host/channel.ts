@@ -18,7 +18,7 @@ import type { Resume } from './resume.ts'
 import type { Router } from './pool/router.ts'
 import { strayKeys } from './row.ts'
 import { stopWaiting } from './stop.ts'
-import type { FailoverEvent } from './types.ts'
+import type { FailoverEvent, MovedEvent } from './types.ts'
 import type { Waits } from './waits.ts'
 
 /** Name of the channel. */
@@ -90,8 +90,8 @@ class Channel {
     this.lifetime.abort()
   }
 
-  moved({ at, from, pool, session, to }: FailoverEvent): void {
-    this.failovers.push({ at, session: session.id, kind: 'failover', from, to: { provider: to.provider, model: to.model }, pool })
+  moved(kind: PageMove['kind'], { at, from, pool, session, to }: FailoverEvent | MovedEvent): void {
+    this.failovers.push({ at, session: session.id, kind, from, to: { provider: to.provider, model: to.model }, pool })
     if (this.failovers.length > KEPT_MOVES) this.failovers.shift()
   }
 
@@ -172,7 +172,7 @@ class Channel {
     })
   }
 
-  /** Failovers stand in the sessions' logs, and those of this run are kept here; moves before a request are in the journal. */
+  /** Moves stand in the sessions' logs, and those of this run are kept here; earlier versions kept some in the journal. */
   private moves(): PageMove[] {
     const before = this.parts.journal.moves().map(({ at, from, pool, session, to }): PageMove => ({ at, session, kind: 'before', from, to, pool }))
     return [...this.failovers, ...before].sort((a, b) => b.at - a.at).slice(0, KEPT_MOVES)
@@ -206,7 +206,8 @@ function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
 export function openChannel(ctx: Context, parts: ChannelParts): void {
   ctx.inject(['connection' as never], (inner: Context) => {
     const channel = new Channel(ctx, parts)
-    inner.on('llm-quota-retry/failover', (moved) => { channel.moved(moved) })
+    inner.on('llm-quota-retry/failover', (moved) => { channel.moved('failover', moved) })
+    inner.on('llm-quota-retry/moved', (moved) => { channel.moved('before', moved) })
     const { rpc } = inner.get('connection' as never) as unknown as HostConnection
     rpc.handle(CHANNEL, (endpoint, payload, signal) => channel.handle(endpoint, payload, signal), { authority: 'loopback' })
     inner.effect(() => () => { channel.close() }, 'llm-quota-retry: channel')

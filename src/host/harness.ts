@@ -76,6 +76,18 @@ export function liveSessions(ctx: Context): readonly Session[] {
 }
 
 /**
+ * The sessions that were used last.
+ *
+ * @param sessions - sessions.
+ * @param most - how many of them.
+ */
+export function lastUsed(sessions: readonly Session[], most: number): Session[] {
+  const usedAt = (session: Session): number => (session as unknown as { readonly events?: readonly { readonly time?: number }[] }).events?.at(-1)?.time ?? 0
+  if (sessions.length <= most) return [...sessions]
+  return sessions.map(session => ({ session, at: usedAt(session) })).sort((a, b) => b.at - a.at).slice(0, most).map(({ session }) => session)
+}
+
+/**
  * The live agent that drives a session.
  *
  * @param ctx - the plugin's context.

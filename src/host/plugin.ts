@@ -7,6 +7,7 @@ import { type Config, ConfigError, type ConfigInput, parseConfig } from '../poli
 import { heldWait, indexChange } from '../policy/resume.ts'
 import { oneLine } from '../projections/text.ts'
 import { projectionUnit } from '../projections/unit.ts'
+import { isPending } from '../reducers/picks.ts'
 import type { Wait } from '../reducers/quota.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { transitions } from '../reducers/transitions.ts'
@@ -18,7 +19,7 @@ import { openChannel } from './channel.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { registerCommands } from './commands.ts'
 import { Gates } from './gates.ts'
-import { isStreamed, keepInnermost, liveSession, onArchived, onPick, registerProjection, shownModel } from './harness.ts'
+import { isStreamed, keepInnermost, lastUsed, liveSession, liveSessions, onArchived, onPick, registerProjection, shownModel } from './harness.ts'
 import { attachStorage, Journal } from './journal-store.ts'
 import { Recovery } from './recovery.ts'
 import { Resume } from './resume.ts'
@@ -54,12 +55,15 @@ const askSoon = (waits: Waits, { id }: Session, { plannedAt }: Wait, now: number
   waits.bringForward(id, Math.max(now, plannedAt + PERSON_GAP_MS), cause)
 }
 
-/** A model that is picked during a wait brings the attempt forward, on that model. */
-async function takePick(ctx: Context, session: Session, { book, clock, router, waits }: { book: SessionBook; clock: Clock; router: Router; waits: Waits }): Promise<void> {
-  const shown = await shownModel(ctx, session)
-  const wait = book.of(session).entries.open?.wait
-  if (shown === undefined || !wait || !router.picks(session, shown)) return
-  askSoon(waits, session, wait, clock.now(), 'asked')
+/** Live sessions that are looked at when somebody picked a model and the host does not say where: the last ones used. */
+const LOOKED_AT = 20
+
+/** Note what the person picked, where the host would forget it: it is to hold, also after the host ended. */
+async function takePicks(ctx: Context, sessions: readonly Session[], { flush, router }: { router: Router; flush: (session: Session) => Promise<void> }): Promise<void> {
+  for (const session of sessions) {
+    const shown = await shownModel(ctx, session)
+    if (shown !== undefined && router.picks(session, shown)) await flush(session)
+  }
 }
 
 /** What a fact of a session may set in motion. */
@@ -84,9 +88,10 @@ function onFact(moving: Moving, session: Session, fact: Fact, before: SessionSta
   for (const transition of found) {
     if (transition.type === 'left' && transition.entry.reason === 'disabled') gates.waits.end(session.id, { kind: 'disabled' })
   }
-  // A pool that is stated during the wait may hold a route that answers.
+  // A pool that is stated during the wait may hold a route that answers, and so may a model that is picked.
   const { wait } = after.entries.open ?? {}
-  if (after.settings.pool !== before.settings.pool && wait) askSoon(gates.waits, session, wait, now(), 'asked')
+  const picked = fact.type === 'modelPicked' && isPending(after.picks)
+  if ((after.settings.pool !== before.settings.pool || picked) && wait) askSoon(gates.waits, session, wait, now(), 'asked')
   indexWait(moving, session, fact, before, after)
   if (fact.type === 'turnStarted') resume().awake(session.id)
   // A turn that ends with its wait given up waited for the plugin that was unloaded before this one.
@@ -219,10 +224,9 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
     void Promise.resolve(flush(agent.session)).catch(() => {})
   }))
   onPick(ctx, guarded(warn, 'reading a pick', (picked) => {
-    const waiting = picked === undefined ? waits.sessions.map(id => liveSession(ctx, id)) : [picked]
-    void (async () => {
-      for (const session of waiting) if (session !== undefined) await takePick(ctx, session, { book, clock, router, waits })
-    })().catch((error: unknown) => { warn('pick', `a picked model could not be read: ${String(error)}`) })
+    const waiting = waits.sessions.map(id => liveSession(ctx, id)).filter(session => session !== undefined)
+    const sessions = picked === undefined ? [...new Set([...waiting, ...lastUsed(liveSessions(ctx), LOOKED_AT)])] : [picked]
+    void takePicks(ctx, sessions, { router, flush }).catch((error: unknown) => { warn('pick', `a picked model could not be read: ${String(error)}`) })
   }))
   ctx.on('agent/inbox/discarded', guarded(warn, 'reading a removed message', ({ agent }) => {
     // The end of the host empties the queue too, and cancels the turn in the same breath: then nothing waits any more,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { boundFailure, type Failure, readFailure } from '../events/failure.ts'
 import { POLICY } from '../events/policy-key.ts'
+import { noteId, type RouteNote, writeRouteNote } from '../events/route-notes.ts'
 import { type SettingChange, writeSettingCommand } from '../events/settings.ts'
 import { chainOf, type StepState } from '../reducers/step.ts'
 
@@ -78,5 +79,18 @@ export function recordStarted(session: Session, planned: PlannedRecord): void {
 export function recordSetting(session: Session, change: SettingChange, text: string): void {
   const commandId = randomUUID()
   append(session, 'command/run', { commandId, ...writeSettingCommand(change), source: { kind: 'plugin', plugin: POLICY } })
+  append(session, 'command/done', { commandId, kind: 'success', text })
+}
+
+/**
+ * Record where requests go, where the harness's own events do not say it.
+ *
+ * @param session - the session.
+ * @param note - the note.
+ * @param text - what the transcript says of it.
+ */
+export function recordNote(session: Session, note: RouteNote, text: string): void {
+  const commandId = noteId(randomUUID())
+  append(session, 'command/run', { commandId, ...writeRouteNote(note), source: { kind: 'user' } })
   append(session, 'command/done', { commandId, kind: 'success', text })
 }

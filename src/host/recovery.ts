@@ -128,10 +128,9 @@ export class Recovery {
 
   private decide({ agent: { session }, turn, step, provider, failure }: RequestError): Response {
     const { book, config, router } = this.parts
-    const cameFrom = router.cameFrom(session, turn, step)
     return respond({
       state: book.of(session), failure: readFailure(failure), provider, turn, step,
-      world: router.world, unfit: router.unfitFor(session, turn, step), ...cameFrom === undefined ? {} : { cameFrom },
+      world: router.world, unfit: router.unfitFor(session, turn, step),
     }, config)
   }
 
@@ -170,7 +169,7 @@ export class Recovery {
 
   private move(payload: RequestError, choice: Choice): boolean {
     this.recordMove(payload, choice.pool, choice.route)
-    this.parts.router.redirect(payload.agent.session, choice.route)
+    this.parts.router.show(payload.agent.session, choice.route)
     // Behind the request: the next choice in this pool should know more than this one did.
     void this.parts.balances.refresh(choice.standings.map(({ route }) => route.provider))
     return true
@@ -191,10 +190,10 @@ export class Recovery {
     for (const other of others) gates.offer(session.id, other.route, other.at)
     const routes: [Route, ...Route[]] = [on, ...others.map(({ route }) => route)]
     const first = this.deadline(session, routes, response.limitAt, plan)
-    // A route that would not take the conversation is left now: a wait that is cancelled must not leave the session on it.
-    if (response.on !== undefined) this.parts.router.redirect(session, response.on)
     const record = (at: number, cause: WaitCause): PlannedRecord => this.recordWait(payload, response, at, cause)
+    // The record leaves a route that would not take the conversation: a wait that is cancelled must not leave the session on it.
     let planned = record(first.at, first.cause)
+    if (response.on !== undefined) this.parts.router.show(session, response.on)
     this.say(session, on.provider, response, first.at)
     const waiting = gates.wait({
       session: session.id, routes, nextAttemptAt: first.at, limitAt: response.limitAt,
@@ -263,7 +262,7 @@ export class Recovery {
       return
     }
     if (next.pool !== null) this.recordMove(payload, next.pool, next.route, cause)
-    router.redirect(session, next.route)
+    router.show(session, next.route)
   }
 
   private context({ agent: { session }, turn, step }: RequestError): WaitContext {

@@ -3,6 +3,7 @@ import type { LlmFailure } from '@deepseek-ai/dsh-llm'
 import type { Session } from '@deepseek-ai/dsh-session'
 import type {} from '@deepseek-ai/dsh-session-projection/types'
 import type { MoveCause } from '../events/policy-key.ts'
+import type { MovedWhy } from '../events/route-notes.ts'
 import type { Route } from '../events/route.ts'
 import type { QuotaRetryFacts } from '../projections/facts.ts'
 import type { RoutesReport } from '../projections/routes.ts'
@@ -29,7 +30,10 @@ export interface EnteredEvent {
   readonly retrying: true
 }
 
-/** `llm-quota-retry/failover`: a failed request is retried at once on another route of the session's pool. */
+/**
+ * `llm-quota-retry/failover`: a failed request is retried at once on another route of the session's pool; or, after a
+ * wait in which its routes were asked in turn, another than the one it was on answered.
+ */
 export interface FailoverEvent {
   readonly session: Session
   readonly agent: Agent | undefined
@@ -45,6 +49,22 @@ export interface FailoverEvent {
   readonly at: number
   /** What ended the wait before it; absent for a move that answers a refusal at once. */
   readonly afterWait?: MoveCause
+}
+
+/** `llm-quota-retry/moved`: a request left its route before it was sent; no request was refused. */
+export interface MovedEvent {
+  readonly session: Session
+  readonly agent: Agent | undefined
+  /** The route that the session was on. */
+  readonly from: Route
+  /** The route that its requests go to. */
+  readonly to: Route
+  /** The pool that holds it. */
+  readonly pool: string
+  /** Epoch ms of the decision. */
+  readonly at: number
+  /** `marked`: its provider is out of allowance; `assigned`: a person put it in the pool; `preferred`: back to a route that the pool prefers. */
+  readonly why: MovedWhy
 }
 
 /** `llm-quota-retry/left`: an entry ended. */
@@ -150,10 +170,15 @@ declare module '@deepseek-ai/cordis' {
      */
     'llm-quota-retry/entered'(payload: EnteredEvent): void
     /**
-     * A failed request is retried at once on another route of the session's pool.
+     * A failed request is retried at once on another route of the session's pool, or another route answered after a wait.
      * @mode emit
      */
     'llm-quota-retry/failover'(payload: FailoverEvent): void
+    /**
+     * A request left its route before it was sent.
+     * @mode emit
+     */
+    'llm-quota-retry/moved'(payload: MovedEvent): void
     /**
      * An entry ended. Once per entry.
      * @mode emit

@@ -19,8 +19,6 @@ export interface Refusal {
   readonly world: World
   /** Routes that cannot serve this step: the host refuses them, or they refuse its history. */
   readonly unfit: readonly Route[]
-  /** The route that the request was moved off before it was sent, in this step. */
-  readonly cameFrom?: Route
 }
 
 /** Why a failure was left to the harness. */
@@ -79,17 +77,25 @@ function limitOf(state: SessionState, turn: number, now: number, config: Config)
 /** Failures that show that a route cannot take this conversation, right after it was moved there. */
 const MISFITS: ReadonlySet<string> = new Set(['other', 'context', 'auth'])
 
+/** The route that the request was moved off before it was sent, in this step. */
+function leftBefore({ state: { picks: { moved } }, turn, step }: Refusal): Route | undefined {
+  return moved !== null && moved.beforeSending && moved.turn === turn && moved.step === step ? moved.from : undefined
+}
+
 /** Whether the failed request is one that a move of this very step sent to its route, after a refusal or before one. */
-function movedHere({ cameFrom, state, turn, step }: Refusal): boolean {
+function movedHere(refusal: Refusal): boolean {
+  const { state, turn, step } = refusal
   const { last } = state.failovers
-  return cameFrom !== undefined || (last !== null && last.turn === turn && last.step === step && sameRoute(last.to, state.step.route))
+  return leftBefore(refusal) !== undefined || (last !== null && last.turn === turn && last.step === step && sameRoute(last.to, state.step.route))
 }
 
 /** The route that ran out of allowance first in this step: since its last wait, else the one waited for, or moved off. */
-function spentHere({ cameFrom, state: { entries: { open }, step }, world: { marks, now } }: Refusal): RefusedRoute | undefined {
+function spentHere(refusal: Refusal): RefusedRoute | undefined {
+  const { state: { entries: { open }, step }, world: { marks, now } } = refusal
   const spent = step.refused.find(({ route, failure }) => classifyFailure({ ...failure, provider: route.provider }, { now }).kind === 'spent-allowance')
   if (spent !== undefined) return spent
   if (open !== null && open.model !== null) return { route: { provider: open.provider, model: open.model }, failure: open.failure }
+  const cameFrom = leftBefore(refusal)
   const mark = cameFrom === undefined ? undefined : markOf(marks, cameFrom, now)
   return cameFrom === undefined || mark === undefined ? undefined : { route: cameFrom, failure: { code: 'QUOTA', message: mark.message } }
 }

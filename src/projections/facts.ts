@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { cutText } from '../events/failure.ts'
+import { MOVED_WHYS } from '../events/route-notes.ts'
 import type { Config } from '../policy/config.ts'
 import { nextAttemptOf } from '../policy/resume.ts'
 import { resolvePool, resolveSwitch } from '../policy/settings.ts'
@@ -31,6 +32,8 @@ const Move = z.object({
   /** Epoch ms of the decision. */
   at: z.number(),
   turn: z.number(),
+  /** `refused`: it answered a refusal; else why the request left its route before it was sent. */
+  why: z.enum(['refused', ...MOVED_WHYS]),
 })
 
 /** The `quotaRetry` value: the settings as they hold, and what the session waits for. */
@@ -87,6 +90,6 @@ export function quotaRetryFacts(state: SessionState, config: Pick<Config, 'defau
     poolSource: pool.source,
     pools: Object.keys(config.pools),
     wait: open === null ? null : liveWait(open, nextAttemptOf(state, config)),
-    lastMove: move === null ? null : { from: move.from, to: move.to, pool: move.pool, at: move.at, turn: move.turn },
+    lastMove: move === null ? null : { from: move.from, to: move.to, pool: move.pool, at: move.at, turn: move.turn, why: move.why ?? 'refused' },
   }
 }

@@ -1,7 +1,7 @@
 import type { Fact } from '../events/facts.ts'
 import { foldJournal, type JournalState } from '../reducers/journal.ts'
 import type { ClosedEntry, Entry } from '../reducers/quota.ts'
-import type { Failover } from '../reducers/pool.ts'
+import type { Move } from '../reducers/pool.ts'
 import { initialState, type SessionState } from '../reducers/session.ts'
 import type { SettingsState } from '../reducers/settings.ts'
 import { transitions } from '../reducers/transitions.ts'
@@ -23,7 +23,7 @@ export interface Replay {
   /** Every entry of the session's own history, oldest first; the last may still be open. */
   readonly entries: readonly (ClosedEntry | Entry)[]
   /** Every move of the session's own history, oldest first. */
-  readonly failovers: readonly Failover[]
+  readonly failovers: readonly Move[]
   /** Requests that failed and answers that were committed, in the session's own history. */
   readonly failures: number
   readonly answers: number
@@ -38,16 +38,16 @@ export interface Replay {
 }
 
 /** Moves in order; a later header confirms the last one in place. */
-function collectFailover(found: Failover[], before: SessionState, after: SessionState): void {
-  const { last, count } = after.failovers
+function collectFailover(found: Move[], before: SessionState, after: SessionState): void {
+  const { last, moves } = after.failovers
   if (last === null || last === before.failovers.last) return
-  if (count > before.failovers.count) found.push(last)
+  if (moves > before.failovers.moves) found.push(last)
   else found[found.length - 1] = last
 }
 
 interface History {
   readonly entries: (ClosedEntry | Entry)[]
-  readonly failovers: Failover[]
+  readonly failovers: Move[]
   failures: number
   answers: number
 }

@@ -5,7 +5,7 @@ import { evolve, evolveEvent, initialState, type SessionState } from '../reducer
 import { QuotaRetryFacts, quotaRetryFacts } from './facts.ts'
 
 /** Bumped whenever the folded state changes its shape or meaning; the harness then drops what it cached. */
-export const STATE_VERSION = 1
+export const STATE_VERSION = 2
 
 /** Key of the projection. */
 export const PROJECTION = 'quotaRetry'
@@ -28,7 +28,7 @@ export interface ProjectionUnit {
 /** A cached state is our own fold, under our own version number; what it must be is there. */
 function parseState(value: unknown): SessionState {
   const keys = typeof value === 'object' && value !== null ? value : {}
-  if (!['lineage', 'settings', 'step', 'entries', 'failovers'].every(key => key in keys)) {
+  if (!['lineage', 'settings', 'step', 'entries', 'failovers', 'picks'].every(key => key in keys)) {
     throw new Error('llm-quota-retry: a cached projection state is not one of ours')
   }
   return value as SessionState

@@ -2,7 +2,8 @@ import { decodeEvent } from '../events/decode.ts'
 import type { Fact } from '../events/facts.ts'
 import { type EntriesState, evolveEntries, initialEntries } from './quota.ts'
 import { evolveFailovers, type FailoversState, initialFailovers } from './pool.ts'
-import { evolveSettings, initialSettings, type SettingsState } from './settings.ts'
+import { evolvePicks, initialPicks, type PicksState } from './picks.ts'
+import { evolveSettings, overruledByPick, initialSettings, type SettingsState } from './settings.ts'
 import { evolveStep, initialStep, type StepState } from './step.ts'
 
 /** Who the session is and whom it descends from. */
@@ -22,6 +23,7 @@ export interface SessionState {
   readonly step: StepState
   readonly entries: EntriesState
   readonly failovers: FailoversState
+  readonly picks: PicksState
 }
 
 /** The state of the empty log. */
@@ -31,6 +33,7 @@ export const initialState: SessionState = {
   step: initialStep,
   entries: initialEntries,
   failovers: initialFailovers,
+  picks: initialPicks,
 }
 
 function evolveLineage(state: Lineage, fact: Fact): Lineage {
@@ -83,14 +86,17 @@ function beginOwnHistory(state: SessionState): SessionState {
  */
 export function evolve(state: SessionState, fact: Fact): SessionState {
   const lineage = evolveLineage(state.lineage, fact)
-  const settings = evolveSettings(state.settings, fact)
+  const picks = evolvePicks(state.picks, fact, state.step)
+  // A header may show that the person picked: they did so after they chose the pool.
+  const pickedNow = fact.type === 'routed' && picks.picked !== null && picks.picked !== state.picks.picked
+  const settings = pickedNow ? overruledByPick(state.settings) : evolveSettings(state.settings, fact)
   const switchedOff = settings.retry?.value === 'off' && settings.retry !== state.settings.retry
   const entries = evolveEntries(state.entries, fact, state.step, switchedOff)
-  const failovers = evolveFailovers(state.failovers, fact, state.step)
+  const failovers = evolveFailovers(state.failovers, fact, state.step, state.entries.open !== null)
   const step = evolveStep(state.step, fact)
   const unchanged = lineage === state.lineage && settings === state.settings && entries === state.entries
-    && failovers === state.failovers && step === state.step
-  const next: SessionState = unchanged ? state : { lineage, settings, step, entries, failovers }
+    && failovers === state.failovers && picks === state.picks && step === state.step
+  const next: SessionState = unchanged ? state : { lineage, settings, step, entries, failovers, picks }
   return endsParentHistory(lineage, fact) ? beginOwnHistory(next) : next
 }
 

@@ -1,5 +1,6 @@
 import { withinBounds } from './bounds.ts'
 import type { Fact } from '../events/facts.ts'
+import { isCutOff } from './step.ts'
 import type { PoolChoice, RetryChoice, SettingChange } from '../events/settings.ts'
 
 /** Where a stated setting came from: the session itself, or the nearest ancestor, taken over once at its start. */
@@ -57,6 +58,14 @@ function settle(state: SettingsState, commandId: string, ok: boolean, at: number
 }
 
 /**
+ * The settings of a session whose person picked a model after they put it in a pool.
+ *
+ * @param state - the settings so far.
+ */
+export const overruledByPick = (state: SettingsState): SettingsState =>
+  state.assigned ? { ...state, assigned: false, assignedRequest: false } : state
+
+/**
  * Fold one fact into the settings.
  *
  * @param state - the settings so far.
@@ -76,6 +85,11 @@ export function evolveSettings(state: SettingsState, fact: Fact): SettingsState 
     case 'requestFailed':
       // A request that was on its way when the session was put in the pool is not the one that goes there.
       return state.assignedRequest ? { ...state, assigned: false, assignedRequest: false } : state
+    case 'turnEnded':
+      // The request that knew of the pool was stopped, and nothing came of it. One that a crash cut off may not have been sent.
+      return state.assignedRequest && !isCutOff(fact) ? { ...state, assigned: false, assignedRequest: false } : state
+    case 'modelPicked':
+    case 'requestMoved':
     case 'movePlanned':
       return state.assigned ? { ...state, assigned: false, assignedRequest: false } : state
     case 'seedEnded':

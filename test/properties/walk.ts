@@ -9,8 +9,10 @@ import fc from 'fast-check'
 import type { Failure } from '../../src/events/failure.ts'
 import type { JournalRecord } from '../../src/events/journal.ts'
 import { EARLY_CAUSES, type MoveCause, WAIT_CAUSES, type WaitCause } from '../../src/events/policy-key.ts'
+import { MOVED_WHYS } from '../../src/events/route-notes.ts'
 import { type Route, sameRoute } from '../../src/events/route.ts'
 import { pruneJournal } from '../../src/reducers/journal.ts'
+import { notes } from '../support/live.ts'
 import { HOUR, log, type Log, MINUTE, NOON, SECOND, SPENT, THROTTLED } from '../support/build.ts'
 
 /** Providers that sessions share; two of them have names that hurt. */
@@ -277,7 +279,11 @@ export const ACTIONS: readonly Action[] = [
   { name: 'request moved before it is sent', weight: 14, can: at('step'), act: (session, draw, world) => {
     const from = session.route
     session.route = anyRoute(draw)
-    world.note({ type: 'requestMoved', session: session.id, at: world.now, pool: 'medium', from, to: session.route, why: 'marked' })
+    notes(session.log, { kind: 'moved', base: draw.chance(2) ? from : anyRoute(draw), from, to: session.route, pool: 'medium', why: draw.pick(MOVED_WHYS) })
+    session.moves += 1
+    session.last = { to: session.route, turn: session.log.turnNo, step: session.log.stepNo, confirmed: false }
+    // Where earlier versions told of it.
+    if (draw.chance(2)) world.note({ type: 'requestMoved', session: session.id, at: world.now, pool: 'medium', from, to: session.route, why: 'marked' })
     session.send()
   } },
   { name: 'chunk', weight: 8, can: at('asking'), act: (session) => { session.log.chunk() } },
@@ -333,6 +339,13 @@ export const ACTIONS: readonly Action[] = [
     session.phase = 'failed'
   } },
   { name: 'pick', weight: 5, can: always, act: (session, draw) => { session.route = anyRoute(draw) } },
+  // Where the log says so by itself: newer hosts do, and our own notes.
+  { name: 'pick that is told of', weight: 5, can: always, act: (session, draw) => {
+    session.route = anyRoute(draw)
+    if (draw.chance(2)) session.log.event('model/selection', session.route)
+    else notes(session.log, { kind: 'picked', route: session.route })
+  } },
+  { name: 'pick that goes on', weight: 4, can: at('step'), act: (session, draw) => { notes(session.log, { kind: 'stands', route: anyRoute(draw) }) } },
   { name: 'command', weight: 20, can: always, act: (session, draw) => {
     const line = draw.pick(COMMANDS)
     session.log.runs(line, draw.pick(SOURCES))

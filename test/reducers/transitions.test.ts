@@ -29,7 +29,7 @@ describe('what is announced', () => {
   })
 
   it('is a move when it is planned, and not again when it is confirmed', () => {
-    expect(types(refusedLog().moves('p', 'b', 'n').starts().asks('b', 'n').answers())).toEqual(['movePlanned'])
+    expect(types(refusedLog().moves('p', 'b', 'n').starts().asks('b', 'n').answers())).toEqual(['failover'])
   })
 
   it('is nothing for a fork, whose parent announced its own', () => {

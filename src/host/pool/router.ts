@@ -3,16 +3,20 @@ import type { LlmCallConfig } from '@deepseek-ai/dsh-llm'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { cutText } from '../../events/failure.ts'
 import { type Route, sameRoute } from '../../events/route.ts'
-import type { Choice, World } from '../../policy/pool/choose.ts'
+import type { RouteNote } from '../../events/route-notes.ts'
+import type { World } from '../../policy/pool/choose.ts'
 import type { Config, RouteConfig } from '../../policy/config.ts'
-import { decideRequest, initialMemory, isAlready, type RequestDecision, type RouteMemory, type Target } from '../../policy/pool/request.ts'
+import { decideRequest, isAlready, type RequestDecision, type Target } from '../../policy/pool/request.ts'
+import { noteText } from '../../projections/notes.ts'
 import type { UnfitRoute } from '../../projections/routes.ts'
+import { isPending } from '../../reducers/picks.ts'
 import type { Balances } from './balances.ts'
 import type { SessionBook } from '../book.ts'
 import type { Clock } from '../clock.ts'
 import { agentOf, showSelection } from '../harness.ts'
 import type { Journal } from '../journal-store.ts'
 import { untilAborted } from '../patience.ts'
+import { recordNote } from '../records.ts'
 import type { Voice } from '../voice.ts'
 
 type RequestPayload = Parameters<Events['agent/request']>[0]
@@ -32,26 +36,17 @@ export interface RouterParts {
 /** Routes found unfit that are kept for the report. */
 const KEPT_UNFIT = 50
 
-/** A request that was moved before it was sent. */
-interface MovedInStep {
-  readonly turn: number
-  readonly step: number
-  readonly from: Route
-}
-
-/** Routes found unfit in one step of a session. */
+/** Routes found unfit in one step of a session: a cache, the host is asked again for what is not in it. */
 interface UnfitInStep {
   readonly turn: number
   readonly step: number
   readonly routes: Route[]
 }
 
-/** Sends each request where the policy decides, from cached state alone. */
+/** Sends each request where the policy decides, from the folded log and cached state alone. */
 export class Router {
   private readonly parts: RouterParts
-  private readonly memories = new WeakMap<Session, RouteMemory>()
   private readonly unfitInStep = new WeakMap<Session, UnfitInStep>()
-  private readonly movedInStep = new WeakMap<Session, MovedInStep>()
   private readonly unfitRoutes: UnfitRoute[] = []
 
   /**
@@ -89,51 +84,40 @@ export class Router {
   }
 
   /**
-   * Send the session's requests to a route from now on.
+   * Show in the picker, where the host lets us, where the log sends the session's requests from now on.
    *
    * @param session - the session.
    * @param to - the route.
    */
-  redirect(session: Session, to: Target): void {
-    const memory = this.memories.get(session) ?? initialMemory
-    this.memories.set(session, { ...memory, to, picked: null })
+  show(session: Session, to: Target): void {
     showSelection(agentOf(this.parts.ctx, session), this.parts.ctx, to)
   }
 
   /**
-   * The person picked a model while the session waits: its next request goes there, whatever the step began with.
+   * Note a model that the person picked, where the harness logs it only with the next request: what they chose must
+   * outlive the host.
    *
    * @param session - the session.
    * @param shown - the model that the picker shows.
    * @returns whether it is another than the one the session used.
    */
   picks(session: Session, shown: Target): boolean {
-    const memory = this.memories.get(session) ?? initialMemory
-    if ([memory.base, memory.to, memory.sent].some(known => sameRoute(shown, known))) return false
-    this.memories.set(session, { ...memory, to: shown, picked: shown, overruled: false })
+    const { picks, step } = this.parts.book.of(session)
+    // Before its first request a session shows the deployment's default, which any pick anywhere rewrites.
+    if (step.route === null) return false
+    if ([picks.base, picks.to, step.route].some(known => sameRoute(shown, known))) return false
+    const { provider, model, reasoningEffort } = shown
+    this.tell(session, { kind: 'picked', route: { provider, model }, ...reasoningEffort === undefined ? {} : { reasoningEffort } })
     return true
   }
 
   /**
-   * Whether the session's next request goes where its person picked during the wait.
+   * Whether the session's next request goes where its person picked since the last one.
    *
    * @param session - the session.
    */
   isPicked(session: Session): boolean {
-    const memory = this.memories.get(session)
-    return memory !== undefined && memory.to !== null && sameRoute(memory.to, memory.picked)
-  }
-
-  /**
-   * The route that a request of a step was moved off before it was sent.
-   *
-   * @param session - the session.
-   * @param turn - the turn of the step.
-   * @param step - the step.
-   */
-  cameFrom(session: Session, turn: number, step: number): Route | undefined {
-    const moved = this.movedInStep.get(session)
-    return moved?.turn === turn && moved.step === step ? moved.from : undefined
+    return isPending(this.parts.book.of(session).picks)
   }
 
   /**
@@ -197,35 +181,24 @@ export class Router {
       this.noteUnfit(session, payload, decision.route, objection)
       decision = this.decide(payload, base)
     }
-    this.memories.set(session, decision.memory)
-    if (isMove(decision) && !sameRoute(decision.from, decision.route)) this.note(payload, decision)
+    for (const note of decision.notes) this.tell(session, note)
+    if (isMove(decision) && !sameRoute(decision.from, decision.route)) this.show(session, decision.route)
     return isAlready(base, decision.route) ? base : withRoute(base, decision.route)
   }
 
   private decide({ agent: { session }, turn, step }: RequestPayload, base: LlmCallConfig): RequestDecision {
     return decideRequest({
-      base, memory: this.memories.get(session) ?? initialMemory, state: this.parts.book.of(session), world: this.world,
-      unfit: this.unfitFor(session, turn, step),
+      base, state: this.parts.book.of(session), world: this.world, unfit: this.unfitFor(session, turn, step),
     }, this.parts.config)
   }
 
-  /** A move before a refusal stands in no log but ours: the header only shows that the route changed. */
-  private note({ agent: { session }, turn, step }: RequestPayload, { why, from, route }: RequestDecision): void {
-    if (why.kind !== 'marked' && why.kind !== 'assigned') return
-    this.movedInStep.set(session, { turn, step, from })
-    this.parts.journal.append({
-      type: 'requestMoved', session: session.id, at: this.parts.clock.now(), pool: why.choice.pool,
-      from, to: { provider: route.provider, model: route.model }, why: reasonText(why.kind, why.choice),
-    })
-    showSelection(agentOf(this.parts.ctx, session), this.parts.ctx, route)
+  private tell(session: Session, note: RouteNote): void {
+    recordNote(session, note, noteText(note, this.parts.book.of(session)))
   }
 }
 
 /** Whether a request goes to another route than the one before it, by our own decision. */
-const isMove = ({ why }: RequestDecision): boolean => why.kind === 'marked' || why.kind === 'assigned'
-
-const reasonText = (kind: 'marked' | 'assigned', choice: Choice): string =>
-  kind === 'assigned' ? `the session was put in pool ${choice.pool}` : 'its provider reported the allowance spent'
+const isMove = ({ why }: RequestDecision): boolean => 'choice' in why
 
 /** The effort and the token limit belong to the old model; the new one has its own, or its provider's. */
 function withRoute(base: LlmCallConfig, { provider, model, reasoningEffort }: Target): LlmCallConfig {

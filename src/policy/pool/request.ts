@@ -1,7 +1,8 @@
 import { type Route, sameRoute } from '../../events/route.ts'
+import type { MovedWhy, RouteNote } from '../../events/route-notes.ts'
 import { markOf } from '../../reducers/marks.ts'
+import { isPending, type PicksState } from '../../reducers/picks.ts'
 import type { SessionState } from '../../reducers/session.ts'
-import type { SettingsState } from '../../reducers/settings.ts'
 import { chooseMove, chooseStart, type Choice, standingOf, type World } from './choose.ts'
 import type { Config } from '../config.ts'
 import { resolvePool, resolveSwitch } from '../settings.ts'
@@ -11,42 +12,19 @@ export interface Target extends Route {
   readonly reasoningEffort?: string | undefined
 }
 
-/**
- * What is remembered of a live session between its requests. Not in the log, and not needed after a restart: the marks
- * are, and a session whose provider is marked is moved again before its first request.
- */
-export interface RouteMemory {
-  /** The route that the harness would have used for the last request. */
-  readonly base: Route | null
-  /** Where requests go instead, while the harness would still use `base`. */
-  readonly to: Target | null
-  /** Where the last request went; the harness takes it up as its own route from the logged header. */
-  readonly sent: Route | null
-  /** The turn and the step in which it went there. */
-  readonly sentIn: { readonly turn: number | null; readonly step: number | null }
-  /** A route that the person picked; used although its provider is marked, until a refusal moves the session. */
-  readonly picked: Route | null
-  /** Whether the session was put in a pool after what the person picked last. */
-  readonly overruled: boolean
-  /** The pool setting that the last request obeyed, or that a pick overruled: it chooses no route again. */
-  readonly obeyed: SettingsState['pool']
-}
-
-/** Nothing remembered. */
-export const initialMemory: RouteMemory = { base: null, to: null, sent: null, sentIn: { turn: null, step: null }, picked: null, overruled: false, obeyed: null }
-
 /** Why a request goes where it goes. */
 export type RequestWhy =
   /** Where the harness would send it. */
   | { readonly kind: 'as-it-is' }
   /** The person picked this route since the last request, or before a refusal moved the session off it. */
   | { readonly kind: 'picked' }
-  /** The session was put in a pool since its last request. */
-  | { readonly kind: 'assigned'; readonly choice: Choice }
   /** An earlier move still holds. */
   | { readonly kind: 'moved-before' }
-  /** The provider is marked, and the pool holds another route. */
-  | { readonly kind: 'marked'; readonly choice: Choice }
+  /**
+   * It leaves its route before it is sent: `assigned`, the session was put in a pool since its last request; `marked`,
+   * the provider is marked and the pool holds another route.
+   */
+  | { readonly kind: MovedWhy; readonly choice: Choice }
 
 /** Where a request goes. */
 export interface RequestDecision {
@@ -54,14 +32,14 @@ export interface RequestDecision {
   readonly from: Route
   readonly route: Target
   readonly why: RequestWhy
-  readonly memory: RouteMemory
+  /** What the log must be told, for nothing else in it would say so. */
+  readonly notes: readonly RouteNote[]
 }
 
 /** A request that is about to be sent. */
 export interface RequestContext {
   /** The route, and the effort, that the harness would use. */
   readonly base: Target
-  readonly memory: RouteMemory
   readonly state: SessionState
   readonly world: World
   /** Routes that cannot serve this step: the host refuses them, or they refuse its history. */
@@ -70,8 +48,6 @@ export interface RequestContext {
 
 /** A route without what a call configuration carries besides. */
 const bare = ({ provider, model }: Route): Route => ({ provider, model })
-
-const bareOrNone = (route: Route | null): Route | null => route === null ? null : bare(route)
 
 /**
  * Whether a request would go to a target as it is: same route, and the effort that the target asks for, if it does.
@@ -82,34 +58,46 @@ const bareOrNone = (route: Route | null): Route | null => route === null ? null 
 export const isAlready = (base: Target, target: Target): boolean =>
   sameRoute(base, target) && (target.reasoningEffort === undefined || target.reasoningEffort === base.reasoningEffort)
 
-function decided({ base, memory, state }: RequestContext, target: Target, why: RequestWhy, picked: Route | null): RequestDecision {
-  const to = isAlready(base, target) ? null : target
-  const { turn, step } = state.step
-  const overruled = why.kind === 'assigned' || (memory.overruled && why.kind !== 'picked')
-  return {
-    from: bare(memory.to ?? base), route: target, why,
-    memory: { base: bare(base), to, sent: bare(target), sentIn: { turn, step }, picked: bareOrNone(picked), overruled, obeyed: state.settings.pool },
-  }
+/** Where the session is: where it was moved to, with the effort that its pool gives that route, else where the harness has it. */
+function currentOf({ base, state: { picks: { to } } }: RequestContext, config: Config): Target {
+  if (to === null) return base
+  const effort = to.reasoningEffort ?? (to.pool === null ? undefined : config.pools[to.pool]?.routes.find(route => sameRoute(route, to))?.reasoningEffort)
+  return { ...bare(to), ...effort === undefined ? {} : { reasoningEffort: effort } }
 }
 
+/** Whether the session is in another step than that of its last request. */
+const isLaterStep = ({ picks: { asked }, step }: SessionState): boolean => asked.turn !== step.turn || asked.step !== step.step
+
 /** The harness's own route changed to one that we did not move it to: somebody picked it. */
-const isPick = (base: Route, memory: RouteMemory): boolean =>
-  memory.base !== null && ![memory.base, memory.to, memory.sent].some(known => sameRoute(base, known))
+const isPick = (base: Route, { picks, step }: SessionState): boolean =>
+  picks.base !== null && ![picks.base, picks.to, step.route].some(known => sameRoute(base, known))
 
 /**
  * Whether the harness goes on using a route that we moved the session off in an earlier step. By itself it takes up the
  * route of the last request, so somebody picked this one, and the page shows it as picked. (A pick of the very route
  * that just refused looks the same.)
  */
-function isStandingPick({ base, memory, state: { step } }: RequestContext): boolean {
-  const { sent, sentIn } = memory
-  const laterStep = sentIn.turn !== step.turn || sentIn.step !== step.step
-  return laterStep && memory.to !== null && !memory.overruled && sent !== null && !sameRoute(base, sent)
+const goesOnWith = (base: Route, { picks, step }: SessionState): boolean => picks.to !== null && step.route !== null && !sameRoute(base, step.route)
+
+/** What the log does not tell of the harness's own route. */
+function noteOnBase(base: Route, state: SessionState): RouteNote[] {
+  const { picks, step } = state
+  if (picks.base === null || picks.to === null || isPending(picks) || !isLaterStep(state)) return []
+  if (goesOnWith(base, state)) return picks.stands ? [] : [{ kind: 'stands', route: bare(base) }]
+  // Of two picks in a row the log shows the second only where it goes elsewhere.
+  return picks.stands && sameRoute(base, step.route) ? [{ kind: 'picked', route: bare(base) }] : []
 }
 
-/** Whether the session was put in a pool since its last request. The log tells it until an answer, which may never come. */
-function isNewlyAssigned({ memory: { obeyed }, state: { settings: { assigned, pool } } }: RequestContext): boolean {
-  return assigned && !(obeyed?.value === pool?.value && obeyed?.at === pool?.at)
+const isMove = (why: RequestWhy): why is Extract<RequestWhy, { choice: Choice }> => 'choice' in why
+
+function decided(request: RequestContext, current: Target, target: Target, why: RequestWhy): RequestDecision {
+  const { base, state } = request
+  const from = bare(current)
+  const leaves = isMove(why) && !(sameRoute(from, target) && sameRoute(base, target))
+  const notes: RouteNote[] = leaves
+    ? [{ kind: 'moved', base: bare(base), from, to: bare(target), pool: why.choice.pool, why: why.kind }]
+    : why.kind === 'picked' ? [] : noteOnBase(base, state)
+  return { from, route: target, why, notes }
 }
 
 /** The move of a request whose provider is marked, if the pool holds another route that may be asked in this step. */
@@ -128,8 +116,18 @@ function startIn(pool: string, { unfit = [], world }: RequestContext, config: Co
   return choice !== undefined && unfit.some(route => sameRoute(route, choice.route)) ? chooseMove(pool, unfit, world, config) : choice
 }
 
+/** Whether the harness's own route is what the person had picked before a refusal moved the session off it, and may be asked again. */
+function picksAgain({ base, state, world }: RequestContext, enabled: boolean): boolean {
+  const { picks } = state
+  if (!isLaterStep(state) || picks.overruled || isPending(picks) || !goesOnWith(base, state)) return false
+  return !enabled || markOf(world.marks, base, world.now) === undefined
+}
+
+const stayKind = (base: Target, current: Target, picks: PicksState): RequestWhy =>
+  isPending(picks) ? { kind: 'picked' } : { kind: isAlready(base, current) ? 'as-it-is' : 'moved-before' }
+
 /**
- * Decide where a request goes, from what is cached alone.
+ * Decide where a request goes, from the folded log and what is cached alone.
  *
  * A pick of the person always wins. A pool that the session was just put in chooses its route. Otherwise the session
  * stays where it is, unless the provider itself reported the allowance spent and the pool holds a route that is not:
@@ -140,19 +138,19 @@ function startIn(pool: string, { unfit = [], world }: RequestContext, config: Co
  * @param config - the deployment.
  */
 export function decideRequest(request: RequestContext, config: Config): RequestDecision {
-  const { base, memory, state } = request
-  if (isPick(base, memory)) return decided(request, base, { kind: 'picked' }, base)
-  if (isNewlyAssigned(request)) {
-    const { pool } = resolvePool(state.settings, base, config)
+  const { base, state } = request
+  const { picks, settings } = state
+  const current = currentOf(request, config)
+  if (isPick(base, state)) return decided(request, current, base, { kind: 'picked' })
+  if (settings.assigned) {
+    const { pool } = resolvePool(settings, base, config)
     const choice = pool === null ? undefined : startIn(pool, request, config)
-    if (choice !== undefined) return decided(request, choice.route, { kind: 'assigned', choice }, null)
+    if (choice !== undefined) return decided(request, current, choice.route, { kind: 'assigned', choice })
   }
-  const enabled = resolveSwitch(state.settings, config).enabled
-  const held = enabled && markOf(request.world.marks, base, request.world.now) !== undefined
-  if (isStandingPick(request) && !held) return decided(request, base, { kind: 'picked' }, base)
-  const current: Target = memory.to ?? base
-  const stay = decided(request, current, memory.to === null ? { kind: 'as-it-is' } : { kind: 'moved-before' }, memory.picked)
-  if (sameRoute(current, memory.picked) || !enabled) return stay
+  const { enabled } = resolveSwitch(settings, config)
+  if (picksAgain(request, enabled)) return decided(request, current, base, { kind: 'picked' })
+  const stay = decided(request, current, current, stayKind(base, current, picks))
+  if (sameRoute(current, picks.picked) || !enabled) return stay
   const choice = moveFrom(current, request, config)
-  return choice === undefined ? stay : decided(request, choice.route, { kind: 'marked', choice }, null)
+  return choice === undefined ? stay : decided(request, current, choice.route, { kind: 'marked', choice })
 }

@@ -4,6 +4,7 @@ import { type Route, routeName } from '../../events/route.ts'
 import { type Classification, classifyFailure, PASSING } from '../../policy/judge/classify.ts'
 import type { SessionState } from '../../reducers/session.ts'
 import { refusedRoute } from '../../reducers/step.ts'
+import { movedReason } from '../notes.ts'
 import { durationText, oneLine } from '../text.ts'
 import { type Advance, continuationOf, isCutOff, sameAttempt } from './advance.ts'
 
@@ -142,6 +143,12 @@ export function describe(step: Advance): string | undefined {
       return `wait ${after.entries.open?.attempts ?? fact.retry}${sameAttempt(step) ? fact.cause === 'restated' ? ' stands' : ' brought forward' : ''}: next check ${fact.on === undefined ? '' : `on ${shownRoute(fact.on)} `}in ${durationText(fact.delayMs)} (${CAUSES[fact.cause]})`
     case 'movePlanned':
       return moved(fact, before)
+    case 'requestMoved':
+      return `moved before sending from ${shownRoute(fact.from)} to ${shownRoute(fact.to)} (pool ${oneLine(fact.pool, NAME)}): ${movedReason(fact.why, fact)}`
+    case 'modelPicked':
+      return before.picks === after.picks ? undefined : `the person picked ${shownRoute(fact.route)}`
+    case 'pickStands':
+      return `the pick of ${shownRoute(fact.route)} stands, and is used again when its provider is`
     case 'otherRetryPlanned':
       return `quick retry ${fact.retry} of the harness in ${durationText(fact.delayMs)}`
     case 'attemptStarted':

@@ -42,10 +42,12 @@ export interface MoveRecord extends Placed {
   /** Why: the rule that classified the refusal, or the journal's words for a move before sending. */
   readonly reason: string
   readonly message: string
-  /** Whether the request was moved before it was sent (known from the journal), not after a refusal. */
+  /** Whether the request was moved before it was sent (known from the log, or from the journal of an earlier version), not after a refusal. */
   readonly beforeSending: boolean
   /** When a request header named the target; `null` when none did, or when that is not in the log. */
   readonly confirmedAt: number | null
+  /** There, and true, where the routes of a pool were only asked in turn after a wait: no failover. */
+  readonly asking?: true
 }
 
 /**

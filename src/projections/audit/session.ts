@@ -3,6 +3,7 @@ import type { JournalRecordOf } from '../../events/journal.ts'
 import { sameRoute } from '../../events/route.ts'
 import type { ClosedEntry, Entry } from '../../reducers/quota.ts'
 import { transitions } from '../../reducers/transitions.ts'
+import { movedReason } from '../notes.ts'
 import { oneLine } from '../text.ts'
 import { type Advance, beginsOwnHistory, continuationOf, isInherited, sameAttempt } from './advance.ts'
 import { describe, moveReason, shownRoute, verdictOf } from './describe.ts'
@@ -113,7 +114,7 @@ export class SessionAudit {
     this.totals.endedAt = Math.max(fact.at, this.totals.endedAt ?? 0)
     this.takeMoves(fact.at)
     this.endWait(step)
-    this.confirm(fact)
+    this.confirm(step)
     this.tell(step)
     this.collect(step)
   }
@@ -191,6 +192,8 @@ export class SessionAudit {
       case 'requestFailed': return this.failed(step, fact)
       case 'waitPlanned': return this.waiting(step, fact)
       case 'movePlanned': return this.moving(step, fact)
+      case 'requestMoved':
+        return this.hold({ record: 'move', at: fact.at, seq: fact.seq, from: fact.from, to: fact.to, pool: fact.pool, reason: movedReason(fact.why, fact), message: '', beforeSending: true, confirmedAt: null })
       case 'answered': return void (this.totals.answered += 1)
       case 'routed':
         return this.listener.record({ record: 'route', at: fact.at, seq: fact.seq, route: fact.route, reasoningEffort: fact.reasoningEffort ?? null })
@@ -250,11 +253,12 @@ export class SessionAudit {
     this.wait = undefined
   }
 
-  private moving({ after }: Advance, fact: FactOf<'movePlanned'>): void {
+  private moving({ after, before }: Advance, fact: FactOf<'movePlanned'>): void {
     const verdict = verdictOf(fact, fact.provider)
     this.hold({
       record: 'move', at: fact.at, seq: fact.seq, from: after.failovers.last?.from ?? null, to: fact.to, pool: fact.pool,
       reason: fact.afterWait === undefined ? `${verdict.kind} by rule ${verdict.rule}` : moveReason(fact), message: oneLine(fact.failure.message, MESSAGE), beforeSending: false, confirmedAt: null,
+      ...before.failovers.count === after.failovers.count ? { asking: true as const } : {},
     })
   }
 
@@ -276,10 +280,18 @@ export class SessionAudit {
     this.move = move
   }
 
-  private confirm(fact: Fact): void {
-    if (this.move === undefined || fact.type !== 'routed' || !sameRoute(this.move.to, fact.route)) return
-    this.move = { ...this.move, confirmedAt: fact.at }
-    this.flushMove()
+  /** A header confirms a move. One that asks a route in turn is a failover only when that route answers. */
+  private confirm({ after, before, fact }: Advance): void {
+    const { move } = this
+    if (move === undefined) return
+    if (fact.type === 'routed' && move.confirmedAt === null && sameRoute(move.to, fact.route)) {
+      this.move = { ...move, confirmedAt: fact.at }
+      if (move.asking !== true) this.flushMove()
+    } else if (fact.type === 'answered' && move.asking === true) {
+      const { asking: _asking, ...failover } = move
+      if (after.failovers.count > before.failovers.count) this.move = failover
+      this.flushMove()
+    }
   }
 
   private flushMove(): void {

@@ -116,6 +116,7 @@ export class Totals {
   }
 
   private move(record: MoveRecord): void {
+    if (record.asking === true) return
     const key = JSON.stringify([record.from === null ? null : routeName(record.from), routeName(record.to)])
     const pair = this.pairs.get(key) ?? { from: record.from, to: record.to, count: 0, confirmed: 0 }
     pair.count += 1

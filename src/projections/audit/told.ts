@@ -3,7 +3,7 @@ import { type Advance, isCutOff } from './advance.ts'
 import type { Row, WaitEnd } from './records.ts'
 
 const KINDS: Readonly<Partial<Record<Fact['type'], Row['kind']>>> = {
-  routed: 'route', requestFailed: 'failure', waitPlanned: 'wait', movePlanned: 'move', otherRetryPlanned: 'quick-retry',
+  routed: 'route', requestFailed: 'failure', waitPlanned: 'wait', movePlanned: 'move', requestMoved: 'move', modelPicked: 'route', pickStands: 'route', otherRetryPlanned: 'quick-retry',
   attemptStarted: 'attempt', answered: 'answer', settingRequested: 'setting', commandSettled: 'setting',
 }
 
@@ -35,6 +35,11 @@ export function providersAt({ fact, before }: Advance): readonly string[] {
       return [fact.route.provider]
     case 'movePlanned':
       return [fact.provider, fact.to.provider]
+    case 'requestMoved':
+      return [fact.from.provider, fact.to.provider]
+    case 'modelPicked':
+    case 'pickStands':
+      return [fact.route.provider]
     case 'waitPlanned':
     case 'otherRetryPlanned':
       return [fact.provider]

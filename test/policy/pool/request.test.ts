@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { Route } from '../../../src/events/route.ts'
 import type { World } from '../../../src/policy/pool/choose.ts'
 import { type ConfigInput, parseConfig } from '../../../src/policy/config.ts'
-import { decideRequest, initialMemory, type RouteMemory, type Target } from '../../../src/policy/pool/request.ts'
+import { decideRequest, type Target } from '../../../src/policy/pool/request.ts'
 import { foldSession } from '../../../src/reducers/session.ts'
-import { deepFreeze, HOUR, log, type Log, MINUTE, NOON, THROTTLED } from '../../support/build.ts'
-import { A, B, C, mark, world } from '../../support/world.ts'
+import { HOUR, type Log, MINUTE, NOON, THROTTLED } from '../../support/build.ts'
+import { Live, notes } from '../../support/live.ts'
+import { A, B, C, world } from '../../support/world.ts'
 
 const OUTSIDE = { provider: 'z', model: 'z' }
 /** B as the harness has it once it took the route up: with the effort that the pool gives it. */
@@ -18,31 +19,40 @@ const deployment = (more: ConfigInput = {}) => parseConfig({
 })
 const config = deployment()
 
-/** A live session, as its requests see it: what the harness would use, and what we remember. */
-class Live {
-  memory: RouteMemory = initialMemory
-  readonly log: Log = log()
+/** A live session: every request but a refused one is answered, and the next is that of the next step. */
+class Session extends Live {
+  private asked = false
 
   /** The next request, when the harness would send it to `base`. */
   asks(base: Target, known: World = world(), { unfit = [] as readonly Route[], under = config } = {}) {
-    const request = deepFreeze({ base, memory: this.memory, state: foldSession(this.log.rows), world: known, unfit })
-    const decision = decideRequest(request, under)
-    this.memory = decision.memory
+    if (this.asked && this.log.inStep) this.log.answers().step()
+    const decision = this.sends(base, known, under, unfit)
+    this.asked = true
     return `${decision.route.provider} ${decision.why.kind}`
   }
 
-  /** A refusal moved the session, or a wait sent it somewhere. */
-  redirected(to: Target): this {
-    this.memory = { ...this.memory, to, picked: null }
+  /** A request of the same step once more, after a quick retry of the harness. */
+  again(base: Target, known: World = world()) {
+    this.log.refused(THROTTLED).retries().starts()
+    this.asked = false
+    return this.asks(base, known)
+  }
+
+  /** The request was refused, which moved the session. */
+  redirected({ provider, model }: Route): this {
+    this.log.refused().moves('medium', provider, model).starts()
+    this.asked = false
     return this
   }
 
   does(what: (given: Log) => unknown): this {
+    const before = this.log.rows.length
     what(this.log)
+    if (this.log.rows.slice(before).some(row => ['step/start', 'turn/start', 'turn/end', 'llm/retry-started'].includes(row.type))) this.asked = false
     return this
   }
 }
-const live = (what: (given: Log) => unknown = () => {}): Live => new Live().does(what)
+const live = (what: (given: Log) => unknown = () => {}): Session => new Session().does(what)
 const aOut = world({ marked: ['a'] })
 const allOut = world({ marked: ['a', 'b', 'c'] })
 
@@ -53,7 +63,7 @@ describe('at every request', () => {
   })
 
   it('the reason is the choice itself, and the effort is that of the pool', () => {
-    const request = { base: A, memory: initialMemory, state: foldSession([]), world: aOut }
+    const request = { base: A, state: foldSession([]), world: aOut }
     expect(decideRequest(request, config)).toMatchObject({
       route: { ...B, reasoningEffort: 'high' },
       why: { kind: 'marked', choice: { pool: 'medium', route: B, grade: 'usable', standings: [{ grade: 'marked' }, { grade: 'usable' }, { grade: 'usable' }] } },
@@ -117,7 +127,7 @@ describe('a model that the person had picked before a refusal moved the session 
   it('is left alone while its provider is marked, and used again when it is not', () => {
     const session = moved()
     expect(session.asks(A, aOut)).toBe('b moved-before')
-    expect(session.asks(A)).toBe('b moved-before')
+    expect(session.again(A)).toBe('b moved-before')
     session.does(given => given.answers().step())
     expect(session.asks(A)).toBe('a picked')
     session.does(given => given.answers().step())
@@ -136,7 +146,7 @@ describe('a model that the person had picked before a refusal moved the session 
     session.does(given => given.asks('a', 'm').answers().step())
     expect(session.asks(OUTSIDE)).toBe('a moved-before')
     session.redirected(B)
-    session.does(given => given.answers().step())
+    session.does(given => given.asks('b', 'n').answers().step())
     expect(session.asks(OUTSIDE)).toBe('b moved-before')
   })
 })
@@ -145,15 +155,13 @@ describe('within a step', () => {
   const step = () => live(given => given.turn().asks('a', 'm').refused().moves('medium', 'b', 'n').starts().asks('b', 'n').refused(THROTTLED).retries().starts())
 
   it('a request does not go back to a route that refused in it, although its mark is gone', () => {
-    const session = step().redirected(B)
-    session.memory = { ...session.memory, base: A, sent: B, sentIn: { turn: 1, step: 1 } }
-    expect(session.asks(A, world({ marked: ['b', 'c'] }))).toBe('b moved-before')
-    expect(session.asks(A, world({ marked: ['b'] }))).toBe('c marked')
+    expect(step().asks(A, world({ marked: ['b', 'c'] }))).toBe('b moved-before')
+    expect(step().asks(A, world({ marked: ['b'] }))).toBe('c marked')
   })
 
   it('a wait opens a new round', () => {
     const session = step().does(given => given.refused().waits().starts())
-    expect(session.asks(B, world({ marked: ['b', 'c'] }))).toBe('a marked')
+    expect(session.asks(A, world({ marked: ['b', 'c'] }))).toBe('a marked')
   })
 
   it('a request does not go to a route that is not fit for it', () => {
@@ -165,18 +173,18 @@ describe('within a step', () => {
 describe('after a move', () => {
   it('the session stays on its new route while the harness would still use the old one', () => {
     const session = live()
-    expect([session.asks(A, aOut), session.asks(A, aOut), session.asks(A)]).toEqual(['b marked', 'b moved-before', 'b moved-before'])
+    expect([session.asks(A, aOut), session.again(A, aOut), session.asks(A, aOut)]).toEqual(['b marked', 'b moved-before', 'b moved-before'])
   })
 
   it('the session stays on its new route once the harness took it up', () => {
     const session = live()
-    expect([session.asks(A, aOut), session.asks(B_TAKEN, aOut), session.asks(B_TAKEN)]).toEqual(['b marked', 'b moved-before', 'b as-it-is'])
+    expect([session.asks(A, aOut), session.asks(B_TAKEN, aOut), session.asks(B_TAKEN)]).toEqual(['b marked', 'b as-it-is', 'b as-it-is'])
   })
 
   it('a mark that is gone moves nobody back in mid-conversation', () => {
     const session = live()
     session.asks(A, aOut)
-    expect(session.asks(A, world({ marked: ['a'], now: NOON + 2 * HOUR }))).toBe('b moved-before')
+    expect(session.again(A, world({ marked: ['a'], now: NOON + 2 * HOUR }))).toBe('b moved-before')
   })
 
   it('a mark on the new route moves it on, from there', () => {
@@ -203,7 +211,7 @@ describe('after a move', () => {
     const session = live()
     session.asks(A, aOut)
     session.does(given => given.command('/quota-pool off'))
-    expect(session.asks(A, world({ marked: ['b'] }))).toBe('b moved-before')
+    expect(session.asks(B_TAKEN, world({ marked: ['b'] }))).toBe('b as-it-is')
   })
 
   it('after a restart the session goes on where the log left it', () => {
@@ -261,6 +269,69 @@ describe('a route that the person picked', () => {
   })
 })
 
+describe('what the log does not say by itself', () => {
+  const told = (session: Session): string[] => session.log.rows.filter(row => row.type === 'command/run').map(row => row.data.args.trim())
+
+  it('is noted: a move before sending, and a pick that goes on', () => {
+    const session = live()
+    session.asks(A, aOut)
+    expect(told(session)).toEqual(['moved b/n from a/m pool medium because marked over a/m'])
+    session.asks(A, aOut)
+    session.asks(A, aOut)
+    expect(told(session).slice(1)).toEqual(['stands a/m'])
+    session.asks(A, world({ marked: ['a', 'b'] }))
+    expect(told(session).slice(2)).toEqual(['moved c/o from b/n pool medium because marked over a/m'])
+    expect(session.asks(A, aOut)).toBe('c moved-before')
+    expect(told(session)).toHaveLength(3)
+  })
+
+  it('is noted for a pick of the route that is in use, over one that goes on: the next pick of that is a new one', () => {
+    const session = live()
+    session.asks(A, aOut)
+    session.asks(A, aOut)
+    expect(session.asks(B_TAKEN, aOut)).toBe('b as-it-is')
+    expect(told(session).at(-1)).toBe('picked b/n')
+    expect(session.asks(A, aOut)).toBe('a picked')
+  })
+
+  it('is not noted where the harness took the route up, nor for what a header shows', () => {
+    const session = live()
+    session.asks(A, aOut)
+    session.asks(B_TAKEN, aOut)
+    session.asks(C, aOut)
+    session.asks(A, aOut)
+    expect(told(session)).toHaveLength(1)
+  })
+
+  it.each([['at once', false], ['after a restart', true]])('makes a pick that no request followed hold %s, until a refusal moves the session', (_when, restarts) => {
+    const session = live()
+    session.asks(B_TAKEN)
+    notes(session.log, { kind: 'picked', route: A })
+    if (restarts) session.does(given => given.crashes().turn())
+    expect([session.asks(B_TAKEN, aOut), session.asks(A, aOut)]).toEqual(['a picked', 'a as-it-is'])
+    expect(session.redirected(C).asks(A, aOut)).toBe('c moved-before')
+  })
+})
+
+describe('after a restart', () => {
+  it('a pick holds although its provider is marked', () => {
+    const session = live()
+    session.asks(A, aOut)
+    session.asks(B_TAKEN, aOut)
+    expect(session.asks(A, aOut)).toBe('a picked')
+    session.does(given => given.answers().crashes().turn())
+    expect(session.asks(A, aOut)).toBe('a as-it-is')
+  })
+
+  it('a session goes on where it is, also on a host that begins with another route', () => {
+    const session = live()
+    session.asks(B_TAKEN)
+    session.does(given => given.answers().crashes().turn())
+    expect(session.asks(A)).toBe('a as-it-is')
+    expect(session.asks(A, aOut)).toBe('b marked')
+  })
+})
+
 describe('a session that is put in a pool', () => {
   const put = () => live(given => given.command('/quota-pool medium').turn())
 
@@ -283,8 +354,8 @@ describe('a session that is put in a pool', () => {
   it('is sent there once: what follows moves it only when its provider refuses', () => {
     const session = put()
     expect(session.asks(OUTSIDE, world({ left: { a: 1 } }))).toBe('b assigned')
-    expect(session.asks(OUTSIDE)).toBe('b moved-before')
-    expect(session.asks(B_TAKEN)).toBe('b moved-before')
+    expect(session.again(OUTSIDE)).toBe('b moved-before')
+    expect(session.asks(B_TAKEN)).toBe('b as-it-is')
     session.does(given => given.asks('b', 'n').answers())
     expect([session.asks(B_TAKEN), session.asks(B_TAKEN, world({ marked: ['b'] }))]).toEqual(['b as-it-is', 'a marked'])
   })
@@ -292,7 +363,7 @@ describe('a session that is put in a pool', () => {
   it('gets the effort of its route also where it is on that route already', () => {
     const session = live(given => given.command('/quota-pool medium'))
     expect(session.asks(B, aOut)).toBe('b assigned')
-    expect(session.memory.to).toMatchObject({ provider: 'b', reasoningEffort: 'high' })
+    expect(session.logged).toMatchObject({ provider: 'b', reasoningEffort: 'high' })
   })
 
   it('is not forgotten when the request that was on its way is answered', () => {
@@ -322,20 +393,5 @@ describe('a session that is put in a pool', () => {
 
   it('that the configuration lost stays where it is', () => {
     expect(live(given => given.command('/quota-pool gone')).asks(OUTSIDE)).toBe('z as-it-is')
-  })
-})
-
-describe('what is remembered', () => {
-  it('holds nothing of a call configuration but its route', () => {
-    const base = { ...A, maxTokens: 5, temperature: 1 }
-    expect(decideRequest({ base, memory: initialMemory, state: foldSession([]), world: world() }, config).memory)
-      .toEqual({ base: A, to: null, sent: A, sentIn: { turn: null, step: null }, picked: null, overruled: false, obeyed: null })
-  })
-
-  it('does not grow with what was picked', () => {
-    const session = live()
-    session.asks(A)
-    session.asks({ ...C, system: 'be brief' } as Route, world({ marks: [mark('c')] }))
-    expect(session.memory).toEqual({ base: C, to: null, sent: C, sentIn: { turn: null, step: null }, picked: C, overruled: false, obeyed: null })
   })
 })
