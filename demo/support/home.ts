@@ -11,11 +11,13 @@
  * JSON is written here because it is YAML too.
  */
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { refusedLater } from './loads-later.ts'
+import { findLogs } from './session-log.ts'
 
 const execFileAsync = promisify(execFile)
 
@@ -68,7 +70,7 @@ export interface Home {
   configure(patches: readonly RowPatch[]): void
   /** Runs `dsh plugin --profile <profile> <args>`, for instance `['remove', name]`. */
   plugin(args: readonly string[]): Promise<void>
-  /** Removes everything. */
+  /** Removes everything. Rejects when newer hosts would not load a session that was logged here. */
   dispose(): Promise<void>
 }
 
@@ -123,13 +125,6 @@ function rowPatches(options: HomeOptions): RowPatch[] {
   return patches
 }
 
-function findLogs(dir: string): string[] {
-  const names = readdirSync(dir, { recursive: true, encoding: 'utf8' })
-  const logs = names.filter(name => /(^|\/)session\.jsonl(\.zstd)?$/.test(name)).map(name => join(dir, name))
-  const born = new Map(logs.map(path => [path, statSync(path).birthtimeMs]))
-  return logs.sort((a, b) => (born.get(a) ?? 0) - (born.get(b) ?? 0))
-}
-
 const undisposed = new Set<string>()
 process.on('exit', () => {
   for (const root of undisposed) rmSync(root, { recursive: true, force: true })
@@ -161,8 +156,10 @@ export async function makeHome(options: HomeOptions): Promise<Home> {
     writeFileSync(join(profileDir, 'cordis.patch.yml'), JSON.stringify(patches, null, 2))
   }
   const dispose = async (): Promise<void> => {
+    const refused = refusedLater(join(dir, 'sessions'))
     rmSync(root, { recursive: true, force: true, maxRetries: 5 })
     undisposed.delete(root)
+    if (refused.length > 0) throw new Error(`newer hosts would not load what was logged:\n${refused.join('\n')}`)
   }
   try {
     if (options.plugin !== undefined) await plugin(['add', options.plugin.spec])
@@ -171,9 +168,6 @@ export async function makeHome(options: HomeOptions): Promise<Home> {
     await dispose()
     throw error
   }
-  const sessionLogs = (): string[] => {
-    const sessions = join(dir, 'sessions')
-    return statSync(sessions, { throwIfNoEntry: false }) === undefined ? [] : findLogs(sessions)
-  }
+  const sessionLogs = (): string[] => findLogs(join(dir, 'sessions'))
   return { dir, cwd, profile: options.profile, env, sessionLogs, configure, plugin, dispose }
 }

@@ -3,7 +3,8 @@
  * `session.jsonl.zstd`, which is one Zstandard frame per durable append put end
  * to end. The last frame or line may be torn when the host was killed.
  */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { constants, zstdDecompressSync } from 'node:zlib'
 
 /** One row of a log as stored: the header, an event, or a packed run of chunks. */
@@ -90,6 +91,18 @@ export function* readRows(path: string): Generator<LogRow> {
     if (row === undefined) return
     yield row
   }
+}
+
+/**
+ * Paths of all session logs in a directory, oldest first; none where there is no directory.
+ * @param dir - searched with everything in it.
+ */
+export function findLogs(dir: string): string[] {
+  if (statSync(dir, { throwIfNoEntry: false }) === undefined) return []
+  const names = readdirSync(dir, { recursive: true, encoding: 'utf8' })
+  const logs = names.filter(name => /(^|\/)session\.jsonl(\.zstd)?$/.test(name)).map(name => join(dir, name))
+  const born = new Map(logs.map(path => [path, statSync(path).birthtimeMs]))
+  return logs.sort((a, b) => (born.get(a) ?? 0) - (born.get(b) ?? 0))
 }
 
 /**

@@ -4,7 +4,7 @@ import { isRecord } from './json.ts'
 import { readPolicyKey } from './policy-key.ts'
 import type { Route } from './route.ts'
 import { type RouteNote, readRouteNote } from './route-notes.ts'
-import { readSettingCommand } from './settings.ts'
+import { readSettingAuthor, readSettingCommand } from './settings.ts'
 
 /**
  * One total decoder from a raw session event, of any version of the harness, to our facts.
@@ -109,9 +109,7 @@ function commandRun(data: Raw, at: At): Fact | undefined {
   if (note !== undefined) return noted(note, at)
   const change = readSettingCommand(data['name'], data['args'])
   if (change === undefined || !isText(data['commandId'])) return undefined
-  const source = data['source']
-  const by = isRecord(source) && source['kind'] === 'plugin' ? 'plugin' : 'person'
-  return { type: 'settingRequested', commandId: data['commandId'], change, by, ...at }
+  return { type: 'settingRequested', commandId: data['commandId'], change, by: readSettingAuthor(data['args'], data['source']), ...at }
 }
 
 function answered(data: Raw, at: At): Fact | undefined {

@@ -2,7 +2,7 @@ import type { Failure } from './failure.ts'
 import type { MoveCause, WaitPolicy } from './policy-key.ts'
 import type { Route } from './route.ts'
 import type { MovedWhy } from './route-notes.ts'
-import type { SettingChange } from './settings.ts'
+import type { SettingAuthor, SettingChange } from './settings.ts'
 
 /** Where in the session's log a fact stands. */
 export interface At {
@@ -58,7 +58,7 @@ export type Fact =
   | { readonly type: 'otherRetryPlanned' } & PlannedRetry & At
   /** A planned attempt began. */
   | { readonly type: 'attemptStarted'; readonly retryId: string; readonly retry: number } & InStep & At
-  | { readonly type: 'settingRequested'; readonly commandId: string; readonly change: SettingChange; readonly by: 'person' | 'plugin' } & At
+  | { readonly type: 'settingRequested'; readonly commandId: string; readonly change: SettingChange; readonly by: SettingAuthor } & At
   /** A request left its route before it was sent; `base` is what the harness would have used. */
   | { readonly type: 'requestMoved'; readonly base: Route; readonly from: Route; readonly to: Route; readonly pool: string; readonly why: MovedWhy } & At
   /** The person picked a model, whether or not a request went there since. */

@@ -1,8 +1,10 @@
+import { isRecord } from './json.ts'
+
 /**
  * The grammar of the two setting commands.
  *
  * A setting is a command in the session's own log: whether it was typed, clicked or made by another plugin, the record
- * is the same, so the fold that reads the log and the command that answers the person share this one grammar.
+ * is the same but for a word, so the fold that reads the log and the command that answers the person share this grammar.
  */
 
 /** Command that moves the per-session switch. */
@@ -37,6 +39,11 @@ export const POOL_NAME = /^[a-z0-9-]+$/
 
 /** First word of a record that a child took over from its nearest ancestor. Nobody types it. */
 const INHERIT = 'inherit'
+/** First word of a record that a plugin made. Nobody types it, and the commands do not take it. */
+const BY_PLUGIN = 'by-plugin'
+
+/** Who asked for a setting. */
+export type SettingAuthor = 'person' | 'plugin'
 
 /**
  * Read a word as a position of the switch.
@@ -74,7 +81,7 @@ export function readSettingCommand(name: unknown, args: unknown): SettingChange 
   if ((name !== RETRY_COMMAND && name !== POOL_COMMAND) || typeof args !== 'string' || args.length > 500) return undefined
   const words = args.trim().split(/\s+/)
   const inherited = words.length === 2 && words[0] === INHERIT
-  const word = inherited ? words[1] : words.length === 1 ? words[0] : undefined
+  const word = words.length === 2 && (inherited || words[0] === BY_PLUGIN) ? words[1] : words.length === 1 ? words[0] : undefined
   if (word === undefined || word === '') return undefined
   if (name === RETRY_COMMAND) {
     const value = readRetryChoice(word)
@@ -85,7 +92,19 @@ export function readSettingCommand(name: unknown, args: unknown): SettingChange 
 }
 
 /**
- * Write a setting change as a command; {@link readSettingCommand} reads it back.
+ * Who asked for a setting. The arguments say it: newer hosts refuse a whole log in which the source of a command is
+ * anybody but the person (`@deepseek-ai/dsh-session-format-v0-to-v1`), as our own records once said.
+ *
+ * @param args - everything after the command's name, as logged.
+ * @param source - the source of the command, as logged.
+ */
+export function readSettingAuthor(args: unknown, source: unknown): SettingAuthor {
+  const first = typeof args === 'string' ? args.trim().split(/\s+/, 1)[0] : undefined
+  return first === INHERIT || first === BY_PLUGIN || (isRecord(source) && source['kind'] === 'plugin') ? 'plugin' : 'person'
+}
+
+/**
+ * Write a setting change that nobody typed as a command; {@link readSettingCommand} reads it back.
  *
  * @param change - the change.
  * @returns the command's name and its arguments, with the separator that a typed line has.
@@ -93,6 +112,6 @@ export function readSettingCommand(name: unknown, args: unknown): SettingChange 
 export function writeSettingCommand(change: SettingChange): { name: string; args: string } {
   return {
     name: change.setting === 'retry' ? RETRY_COMMAND : POOL_COMMAND,
-    args: change.inherited ? ` ${INHERIT} ${change.value}` : ` ${change.value}`,
+    args: ` ${change.inherited ? INHERIT : BY_PLUGIN} ${change.value}`,
   }
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { boundFailure, type Failure, readFailure } from '../events/failure.ts'
-import { POLICY } from '../events/policy-key.ts'
 import { noteId, type RouteNote, writeRouteNote } from '../events/route-notes.ts'
 import { type SettingChange, writeSettingCommand } from '../events/settings.ts'
 import { chainOf, type StepState } from '../reducers/step.ts'
@@ -78,7 +77,7 @@ export function recordStarted(session: Session, planned: PlannedRecord): void {
  */
 export function recordSetting(session: Session, change: SettingChange, text: string): void {
   const commandId = randomUUID()
-  append(session, 'command/run', { commandId, ...writeSettingCommand(change), source: { kind: 'plugin', plugin: POLICY } })
+  append(session, 'command/run', { commandId, ...writeSettingCommand(change), source: { kind: 'user' } })
   append(session, 'command/done', { commandId, kind: 'success', text })
 }
 

@@ -44,7 +44,7 @@ export class SettingsWriter {
   set(session: Session, change: SettingChange): void {
     const write = (): void => {
       if (change.setting === 'retry' && change.value === 'default') this.beforeDefault(session)
-      recordSetting(session, change, textOf(change))
+      recordSetting(session, change, `${textOf(change)}, set by another plugin`)
     }
     try {
       write()

@@ -110,6 +110,8 @@ describe('a command', () => {
       .map(made => decodeEvent(last(made.rows)))
     expect(person).toMatchObject({ type: 'settingRequested', by: 'person', change: { setting: 'retry', value: 'off', inherited: false } })
     expect(plugin).toMatchObject({ by: 'plugin', change: { inherited: true } })
+    const [today] = log().runs('/quota-retry by-plugin off').rows.map(decodeEvent)
+    expect(today).toMatchObject({ by: 'plugin', change: { value: 'off', inherited: false } })
   })
 
   it.each(['/quota-retry status', '/quota-retry now', '/quota-retry banana', '/quota-pool', '/compact off'])('%s asks for none', (line) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readSettingCommand, RESERVED_POOL_NAMES, type SettingChange, writeSettingCommand } from '../../src/events/settings.ts'
+import { readSettingAuthor, readSettingCommand, RESERVED_POOL_NAMES, type SettingChange, writeSettingCommand } from '../../src/events/settings.ts'
 
 const retry = (args: unknown): any => readSettingCommand('quota-retry', args)
 const pool = (args: unknown): any => readSettingCommand('quota-pool', args)
@@ -13,7 +13,7 @@ describe('the grammar of the switch', () => {
     for (const word of words) expect(retry(word)).toEqual({ setting: 'retry', value, inherited: false })
   })
 
-  it.each(['', '  ', 'status', 'now', 'banana', 'on off', 'inherit', 'on inherit', 'o n', 'inherit inherit off', 'x'.repeat(501), undefined, 5])('%j changes nothing', (args) => {
+  it.each(['', '  ', 'status', 'now', 'banana', 'on off', 'inherit', 'on inherit', 'o n', 'inherit inherit off', 'by-plugin', 'by-plugin on off', 'by-plugin inherit off', 'x'.repeat(501), undefined, 5])('%j changes nothing', (args) => {
     expect(retry(args)).toBeUndefined()
   })
 })
@@ -43,6 +43,22 @@ describe('a setting as a record', () => {
   ])('%j reads back as itself', (change) => {
     const { name, args } = writeSettingCommand(change)
     expect(readSettingCommand(name, args)).toEqual(change)
+  })
+
+  it('says that nobody typed it', () => {
+    for (const inherited of [true, false]) expect(readSettingAuthor(writeSettingCommand({ setting: 'retry', value: 'off', inherited }).args, { kind: 'user' })).toBe('plugin')
+  })
+
+  it.each([
+    [' off', { kind: 'user' }, 'person'],
+    [' off', undefined, 'person'],
+    [' by-pluginoff', { kind: 'user' }, 'person'],
+    // As logs say that were written before newer hosts refused it.
+    [' off', { kind: 'plugin', plugin: 'llm-quota-retry' }, 'plugin'],
+    [' inherit off', { kind: 'plugin', plugin: 'llm-quota-retry' }, 'plugin'],
+    [undefined, { kind: 'user' }, 'person'],
+  ])('%j from %j was asked for by a %s', (args, source, by) => {
+    expect(readSettingAuthor(args, source)).toBe(by)
   })
 
   it('is none under another command\'s name', () => {

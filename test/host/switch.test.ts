@@ -82,7 +82,7 @@ describe('the switch of a session', () => {
     const agent = await host.start()
     host.ctx.llmQuotaRetry.setEnabled(agent.session, false)
     expect(facts(agent)).toMatchObject({ enabled: false, source: 'session' })
-    expect(eventsOf(agent, 'command/run')[0].data).toMatchObject({ name: 'quota-retry', args: ' off', source: { kind: 'plugin', plugin: 'llm-quota-retry' } })
+    expect(eventsOf(agent, 'command/run')[0].data).toMatchObject({ name: 'quota-retry', args: ' by-plugin off', source: { kind: 'user' } })
     host.ctx.llmQuotaRetry.setEnabled(agent.session, null)
     expect(facts(agent)).toMatchObject({ enabled: true, source: 'default' })
   })
@@ -102,7 +102,7 @@ describe('the switch of a session', () => {
     expect(facts(agent).enabled).toBe(false)
   })
 
-  it.each(['banana', 'on off', 'inherit off', '--help'])('answers "%s" with its usage and changes nothing', async (word) => {
+  it.each(['banana', 'on off', 'inherit off', 'by-plugin off', '--help'])('answers "%s" with its usage and changes nothing', async (word) => {
     host = await rig({ script: () => spent() })
     const agent = await host.start()
     const { result } = await host.command(agent, `/quota-retry ${word}`)

@@ -4,7 +4,7 @@
  * A {@link Log} keeps what a real loop keeps (the open turn and step, the route, the numbers of each retry chain), so
  * that a test says only what happens: `log().turn().asks('a', 'm').refused().waits(HOUR)`.
  */
-import { type MoveCause, moveKey, POLICY, type WaitCause, waitKey } from '../../src/events/policy-key.ts'
+import { type MoveCause, moveKey, type WaitCause, waitKey } from '../../src/events/policy-key.ts'
 import type { Route } from '../../src/events/route.ts'
 
 export const SECOND = 1_000
@@ -207,9 +207,9 @@ export class Log {
     return this.runs(line, source).settles()
   }
 
-  /** A setting that our plugin recorded. */
+  /** A setting that our plugin recorded: `/quota-retry by-plugin off`. */
   records(line: string): this {
-    return this.command(line, { kind: 'plugin', plugin: POLICY })
+    return this.command(line)
   }
 
   /** Another log that begins with the same rows, the head line apart. */

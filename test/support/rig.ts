@@ -25,6 +25,7 @@ import ToolRuntime from '@deepseek-ai/dsh-tools'
 import { vi } from 'vitest'
 import * as QuotaRetry from '../../src/index.ts'
 import * as QuotaInvariant from '../../src/invariant.ts'
+import { refusedLater } from '../../demo/support/loads-later.ts'
 import type { Clock } from '../../src/host/clock.ts'
 import type { ConfigInput } from '../../src/index.ts'
 
@@ -94,6 +95,8 @@ export interface RigOptions {
   readonly clock?: Clock
   /** `false` leaves the plugin out: a host from which it was removed. */
   readonly plugin?: boolean
+  /** `false` for a test that writes into its log what newer hosts refuse. */
+  readonly loadsLater?: boolean
   /** `false` leaves the companion of the harness's retries out, which objects to some of what ours objects to. */
   readonly retryInvariant?: boolean
   /** More plugins, mounted before or after ours. */
@@ -189,7 +192,9 @@ export async function rig(options: RigOptions): Promise<Rig> {
     command: (agent, line) => ctx.commands.execute(agent, line, [], new AbortController().signal),
     async dispose() {
       await ctx.fiber.dispose()
+      const refused = options.loadsLater === false ? [] : refusedLater(join(root, 'sessions'))
       if (options.root === undefined) await rm(root, { recursive: true, force: true })
+      if (refused.length > 0) throw new Error(`newer hosts would not load what was logged:\n${refused.join('\n')}`)
       if (violations.length > 0) throw new Error(`invariants of the plugin were violated:\n${violations.join('\n')}`)
     },
   }
