@@ -54,6 +54,9 @@ const CAUSES: ReadonlySet<string> = new Set(WAIT_CAUSES)
 /** Causes of a record that stands for an attempt which another record announced already. */
 export const EARLY_CAUSES: ReadonlySet<WaitCause> = new Set(['ramp', 'asked', 'message', 'reading', 'answer', 'relay', 'restated'])
 
+/** Causes by which a person ends a wait: they mean every route of the pool, whatever is known of it. */
+export const PERSON_CAUSES: ReadonlySet<string> = new Set<WaitCause>(['asked', 'message'])
+
 /** A wait as its policy key has it. */
 export interface WaitPolicy {
   /** The configured interval, in ms. */

@@ -250,16 +250,19 @@ export class Recovery {
 
   private async goAfterWait(payload: RequestError, { cause, route: due }: Extract<Wake, { kind: 'go' }>, waitedOn: Route | undefined): Promise<void> {
     const { agent: { session } } = payload
-    const { config, gates, router } = this.parts
+    const { book, config, gates, router } = this.parts
     if (router.isPicked(session)) return
-    const next = chooseAfterWait(due, waitedOn, this.context(payload), config)
-    if (next === undefined) return
-    const objection = await this.objection(next.route, payload)
-    if (this.isOver(payload)) return
-    if (objection !== undefined) {
+    let next = chooseAfterWait(due, waitedOn, this.context(payload), config)
+    for (;;) {
+      if (next === undefined) return
+      const objection = await this.objection(next.route, payload)
+      if (this.isOver(payload)) return
+      if (objection === undefined) break
       router.noteUnfit(session, payload, next.route, objection)
       gates.giveUp(session.id)
-      return
+      // A person who asks means whatever else the pool holds.
+      if (!book.of(session).step.asking) return
+      next = chooseAfterWait(undefined, waitedOn, this.context(payload), config)
     }
     if (next.pool !== null) this.recordMove(payload, next.pool, next.route, cause)
     router.show(session, next.route)

@@ -3,7 +3,7 @@ import { type Route, sameRoute } from '../events/route.ts'
 import { evolveMarks, markOf, type MarkRecord } from '../reducers/marks.ts'
 import type { SessionState } from '../reducers/session.ts'
 import { type RefusedRoute, refusedRoute } from '../reducers/step.ts'
-import { chooseMove, type Choice, type World } from './pool/choose.ts'
+import { chooseInTurn, chooseMove, type Choice, type World } from './pool/choose.ts'
 import { type Classification, classifyFailure } from './judge/classify.ts'
 import type { Config } from './config.ts'
 import { resolvePool, resolveSwitch } from './settings.ts'
@@ -57,6 +57,14 @@ function markFor({ provider, failure, state, world }: Refusal, verdict: Classifi
   }
 }
 
+/**
+ * Whether a person wants every route of the pool asked: they ended the wait, or began another turn while the session is
+ * out of allowance. (A turn that carries on after a restart is the one that waited.)
+ */
+function isAsking({ state: { entries: { open }, step }, turn }: Refusal): boolean {
+  return step.asking || (open !== null && open.heldBy !== turn)
+}
+
 function targetOf(refusal: Refusal, marked: Marked, config: Config): Choice | undefined {
   const { state, unfit, world } = refusal
   const { pool } = resolvePool(state.settings, state.step.route, config)
@@ -64,7 +72,8 @@ function targetOf(refusal: Refusal, marked: Marked, config: Config): Choice | un
   const marks = marked.mark === undefined ? world.marks : evolveMarks(world.marks, marked.mark)
   const asked = state.step.refused.map(({ route }) => route)
   const current = state.step.route === null ? [] : [state.step.route]
-  return chooseMove(pool, [...asked, ...current, ...unfit], { ...world, marks }, config)
+  const choose = isAsking(refusal) ? chooseInTurn : chooseMove
+  return choose(pool, [...asked, ...current, ...unfit], { ...world, marks }, config)
 }
 
 /** How long the turn may still wait. */
@@ -134,7 +143,7 @@ export function respond(refusal: Refusal, config: Config): Response {
   const throttle = verdict.throttle === true
   const marked: Marked = throttle ? {} : { mark: markFor(refusal, verdict, config) }
   if (!resolveSwitch(state.settings, config).enabled) return { kind: 'delegate', why: 'switched-off', verdict, ...marked }
-  const choice = throttle ? undefined : targetOf(refusal, marked, config)
+  const choice = throttle && !isAsking(refusal) ? undefined : targetOf(refusal, marked, config)
   if (choice !== undefined) return { kind: 'move', choice, verdict, ...marked }
   const limit = limitOf(state, turn, world.now, config)
   return limit === 'reached'

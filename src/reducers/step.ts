@@ -1,5 +1,6 @@
 import type { Fact, FactOf, PlannedRetry } from '../events/facts.ts'
 import { boundFailure, type Failure } from '../events/failure.ts'
+import { PERSON_CAUSES } from '../events/policy-key.ts'
 import { type Route, sameRoute } from '../events/route.ts'
 import { withinBounds } from './bounds.ts'
 
@@ -47,12 +48,14 @@ export interface StepState {
   readonly chains: Chains
   /** What refused a request of this step since it began or since its last wait, in order; not to be asked again without one. */
   readonly refused: readonly RefusedRoute[]
+  /** Whether the last wait of this step ended because its person asked: then every route of the pool is asked once, marked or not. */
+  readonly asking: boolean
 }
 
 const noChains: Chains = { recent: {}, earlier: {} }
 
 /** Nothing open, no route used. */
-export const initialStep: StepState = { turn: null, step: null, cut: null, route: null, reasoningEffort: null, chains: noChains, refused: [] }
+export const initialStep: StepState = { turn: null, step: null, cut: null, route: null, reasoningEffort: null, chains: noChains, refused: [], asking: false }
 
 const chainKey = (provider: string, policyKey: string): string => JSON.stringify([provider, policyKey])
 
@@ -81,9 +84,9 @@ export const refusedRoute = ({ route }: Pick<StepState, 'route'>, provider: stri
 const isEmpty = (map: object): boolean => Object.keys(map).length === 0
 
 const closed = (state: StepState): StepState =>
-  state.turn === null && state.step === null && state.refused.length === 0 && isEmpty(state.chains.recent) && isEmpty(state.chains.earlier)
+  state.turn === null && state.step === null && state.refused.length === 0 && !state.asking && isEmpty(state.chains.recent) && isEmpty(state.chains.earlier)
     ? state
-    : { ...state, turn: null, step: null, chains: noChains, refused: [] }
+    : { ...state, turn: null, step: null, chains: noChains, refused: [], asking: false }
 
 /**
  * Whether a turn was ended by the end of its host, and not by itself or a person.
@@ -117,11 +120,11 @@ function withChain({ recent, earlier }: Chains, { policyKey, provider, retry, re
 export function evolveStep(state: StepState, fact: Fact): StepState {
   switch (fact.type) {
     case 'turnStarted':
-      return { ...state, turn: fact.turn, step: null, chains: noChains, refused: [] }
+      return { ...state, turn: fact.turn, step: null, chains: noChains, refused: [], asking: false }
     case 'stepStarted':
-      return { ...state, turn: fact.turn, step: fact.step, chains: noChains, refused: [] }
+      return { ...state, turn: fact.turn, step: fact.step, chains: noChains, refused: [], asking: false }
     case 'stepEnded':
-      return { ...state, step: null, chains: noChains, refused: [] }
+      return { ...state, step: null, chains: noChains, refused: [], asking: false }
     case 'turnEnded':
       return { ...closed(state), cut: isCutOff(fact) ? { from: state.cut?.from ?? fact.turn, to: fact.turn } : null }
     case 'seedEnded':
@@ -139,7 +142,7 @@ export function evolveStep(state: StepState, fact: Fact): StepState {
       return state.route === null ? state : { ...state, refused: withRefusal(state.refused, state.route, boundFailure(fact.failure)) }
     case 'waitPlanned':
       // A wait opens a new round: after it every route may be asked once more.
-      return { ...state, chains: withChain(state.chains, fact), refused: [] }
+      return { ...state, chains: withChain(state.chains, fact), refused: [], asking: PERSON_CAUSES.has(fact.cause) }
     case 'movePlanned':
       return { ...state, chains: withChain(state.chains, fact) }
     default:

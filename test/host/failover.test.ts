@@ -631,3 +631,51 @@ describe('a storm', () => {
     expect(host.adapter.routes.filter(route => route === 'b/n')).toHaveLength(100)
   })
 })
+
+describe('a person who asks now', () => {
+  const waiting = async (): Promise<any> => {
+    out = new Set(['a', 'b', 'c'])
+    host = await open({ pools: three })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await until(() => retries(agent).length === 3, 'two moves and a wait')
+    return agent
+  }
+
+  it.each<[string, (agent: any) => unknown]>([
+    ['by the command', agent => host.command(agent, '/quota-retry now')],
+    ['by the service', agent => host.ctx.llmQuotaRetry.retryNow(agent.session)],
+    ['by a message', (agent) => { agent.followup(user('go on')) }],
+  ])('%s has every route of the pool asked in order, each once, marked or not, and then waits again', async (_how, ask) => {
+    const agent = await waiting()
+    await pass(60_000)
+    await ask(agent)
+    await pass(1_000)
+    await until(() => host.adapter.routes.length === 6, 'three more requests')
+    await settle()
+    expect(host.adapter.routes.slice(3)).toEqual(['a/m', 'b/n', 'c/o'])
+    expect(facts(agent).wait).toMatchObject({ pending: true })
+    await pass(60_000)
+    expect(host.adapter.routes).toHaveLength(6)
+  })
+
+  it('is answered by the one that was topped up, whichever it is', async () => {
+    const agent = await waiting()
+    out = new Set(['a', 'c'])
+    await pass(60_000)
+    await host.command(agent, '/quota-retry now')
+    await agent.whenIdle()
+    expect([host.adapter.routes.slice(3), outcomes(agent)]).toEqual([['a/m', 'b/n'], ['completed']])
+    await settle()
+    expect(host.announced.filter(({ name }) => name === 'failover').map(({ payload }) => payload.to.provider)).toEqual(['b', 'c', 'b'])
+  })
+
+  it('by a message after they stopped the wait is answered by it, too', async () => {
+    const agent = await waiting()
+    agent.cancel({ kind: 'user' })
+    await agent.whenIdle()
+    out = new Set(['b', 'c'])
+    await ask(agent, 'again')
+    expect([host.adapter.routes.slice(3), outcomes(agent)]).toEqual([['c/o', 'a/m'], ['aborted', 'completed']])
+  })
+})

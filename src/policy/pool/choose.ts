@@ -128,3 +128,18 @@ export function chooseMove(pool: string, except: readonly Route[], world: World,
   const found = best(targets)
   return found === undefined ? undefined : { ...start, route: found.route, grade: found.grade }
 }
+
+/**
+ * The route that is asked next where a person wants every route of the pool asked: in declared order, whatever is known.
+ *
+ * @param pool - name of a configured pool.
+ * @param except - routes that were asked already, and those that cannot serve.
+ * @param world - what is known; it tells how the routes stand and decides nothing.
+ * @param config - the deployment.
+ * @returns the choice, or `undefined` when every route was asked.
+ */
+export function chooseInTurn(pool: string, except: readonly Route[], world: World, config: Config): Choice | undefined {
+  const start = chooseStart(pool, world, config)
+  const found = start?.standings.find(({ route }) => !except.some(other => sameRoute(other, route)))
+  return start === undefined || found === undefined ? undefined : { ...start, route: found.route, grade: found.grade }
+}

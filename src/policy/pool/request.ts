@@ -150,7 +150,8 @@ export function decideRequest(request: RequestContext, config: Config): RequestD
   const { enabled } = resolveSwitch(settings, config)
   if (picksAgain(request, enabled)) return decided(request, current, base, { kind: 'picked' })
   const stay = decided(request, current, current, stayKind(base, current, picks))
-  if (sameRoute(current, picks.picked) || !enabled) return stay
+  // A person wants it asked, marked or not.
+  if (sameRoute(current, picks.picked) || !enabled || state.step.asking) return stay
   const choice = moveFrom(current, request, config)
   return choice === undefined ? stay : decided(request, current, choice.route, { kind: 'marked', choice })
 }
