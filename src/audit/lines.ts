@@ -1,9 +1,12 @@
+import { Deltas } from './deltas.ts'
 import { isKnown, isRead } from './event-types.ts'
-import { BRACE, readLine, provenType, TYPE_WITHIN } from './fast-path.ts'
-import { BLOCK, type Scanner } from './scanner.ts'
+import { tellsNothing } from './plain-rows.ts'
 
 const LF = 0x0A
 const CR = 0x0D
+const BRACE = 0x7D
+/** The type that the first bytes of a row prove, as the harness writes it. */
+const PROVEN = /^\{"type":"([^"\\]{1,64})",/
 /** Longest line that is parsed, in bytes; the harness's own rows stay far below. */
 export const MAX_LINE = 16 * 1024 * 1024
 /** Lines after which a file without a single row of a log is none. */
@@ -17,18 +20,18 @@ export interface LineTarget {
   unknown(type: string, offset: number): void
   /** A line that is no row: not JSON, or no object with a type. `last` is a line without its end. */
   broken(offset: number, last: boolean): void
-  /** A line longer than {@link MAX_LINE} that could matter. */
+  /** A line longer than {@link MAX_LINE} whose first bytes do not prove that it does not matter. */
   tooLong(offset: number): void
 }
 
 /** Splits a log into lines as its bytes come, and parses those that can matter. */
 export class Lines {
   private readonly target: LineTarget
-  private readonly scanner: Scanner | null
+  private readonly deltas: Deltas | null
   /** The beginning of a line whose end has not come. */
   private carry: Buffer[] = []
   private carried = 0
-  /** Whether the open line is passed over; then only its last byte is kept. */
+  /** Whether the open line is too long to be held; then only its last byte is kept. */
   private skipping = false
   private lastByte = 0
   /** Offset of the first byte that was not yet pushed. */
@@ -39,11 +42,11 @@ export class Lines {
 
   /**
    * @param target - told of what the lines hold.
-   * @param scanner - without one every line is parsed: the reference that the fast path is tested against.
+   * @param full - parse every line: the reference that the fast path is tested against.
    */
-  constructor(target: LineTarget, scanner: Scanner | null) {
+  constructor(target: LineTarget, full = false) {
     this.target = target
-    this.scanner = scanner
+    this.deltas = full ? null : new Deltas()
   }
 
   /** Whether so much was read without a row that this is no log. */
@@ -62,7 +65,12 @@ export class Lines {
    * @param bytes - what follows on all bytes before.
    */
   push(bytes: Buffer): void {
-    for (let from = 0; from < bytes.length; from += BLOCK) this.block(bytes.length <= BLOCK ? bytes : bytes.subarray(from, from + BLOCK))
+    const base = this.offset
+    this.offset += bytes.length
+    const first = this.carried === 0 ? 0 : this.finishCarried(bytes, base)
+    if (first === -1) return
+    const rest = this.whole(bytes, first, base)
+    if (rest < bytes.length) this.keep(bytes.subarray(rest))
   }
 
   /** The log is over; a line without its end is looked at too. */
@@ -90,52 +98,37 @@ export class Lines {
     this.skipping = false
   }
 
-  private block(bytes: Buffer): void {
-    const base = this.offset
-    this.offset += bytes.length
-    const first = this.carried === 0 ? 0 : this.finishCarried(bytes, base)
-    if (first === -1) return
-    const rest = this.scanner === null ? this.scanAll(bytes, first, base) : this.scan(this.scanner, bytes, first, base)
-    if (rest < bytes.length) this.keep(bytes.subarray(rest))
-  }
-
-  private scan(scanner: Scanner, bytes: Buffer, from: number, base: number): number {
-    const before = scanner.passed
-    const rest = scanner.scan(bytes, from, (held, start, end) => { this.line(held, start, end, base + start) })
-    this.lines += scanner.passed - before
-    this.rows += scanner.passed - before
-    return rest
-  }
-
-  private scanAll(bytes: Buffer, from: number, base: number): number {
-    let start = from
+  /** Take the lines that are whole; returns where the last one begins, which is not. */
+  private whole(bytes: Buffer, from: number, base: number): number {
+    let start = this.pass(bytes, from)
     for (let end = bytes.indexOf(LF, start); end !== -1; end = bytes.indexOf(LF, start)) {
-      this.parse(bytes, start, end, base + start, false)
-      start = end + 1
+      if (this.deltas !== null && tellsNothing(bytes, start, end)) this.passed(1)
+      else this.parse(bytes, start, end, base + start, false)
+      start = this.pass(bytes, end + 1)
     }
     return start
   }
 
-  private line(bytes: Buffer, start: number, end: number, offset: number): void {
-    const type = provenType(bytes, start, end)
-    if (type === undefined || isRead(type) || bytes[end - 1] !== BRACE) this.parse(bytes, start, end, offset, false, type)
-    else this.pass(type, offset)
+  private pass(bytes: Buffer, from: number): number {
+    if (this.deltas === null) return from
+    const next = this.deltas.pass(bytes, from)
+    this.passed(this.deltas.passed)
+    return next
   }
 
-  private pass(type: string, offset: number): void {
-    this.lines += 1
-    if (isKnown(type)) this.rows += 1
-    else this.target.unknown(type, offset)
+  private passed(count: number): void {
+    this.lines += count
+    this.rows += count
   }
 
-  private parse(bytes: Buffer, start: number, end: number, offset: number, last: boolean, proven?: string): void {
+  private parse(bytes: Buffer, start: number, end: number, offset: number, last: boolean): void {
     if (end <= start || (end === start + 1 && bytes[start] === CR)) return
     this.lines += 1
     // A byte order mark is an editor's, and no part of the row.
     const from = offset === 0 && bytes[start] === 0xEF && bytes[start + 1] === 0xBB ? start + 3 : start
     let value: unknown
     try {
-      value = readLine(bytes, from, end, proven, this.scanner)
+      value = JSON.parse(bytes.toString('utf8', from, end))
     } catch {
       return this.target.broken(offset, last)
     }
@@ -152,16 +145,19 @@ export class Lines {
     if (this.skipping) return
     // The caller uses its buffer again, so what is kept is a copy.
     this.carry.push(Buffer.from(tail))
-    if (this.carried > MAX_LINE) return this.skip(() => this.target.tooLong(this.offset - this.carried))
-    if (this.scanner === null || this.carried < TYPE_WITHIN || this.carried - tail.length >= TYPE_WITHIN) return
-    const type = provenType(Buffer.concat(this.carry), 0, this.carried)
-    if (type !== undefined && !isRead(type)) this.skip(() => this.pass(type, this.offset - this.carried))
+    if (this.carried > MAX_LINE) this.skip()
   }
 
-  private skip(tell: () => void): void {
-    tell()
+  /** The open line is too long to be held. It is missed only where its type does not prove that it tells nothing. */
+  private skip(): void {
+    const offset = this.offset - this.carried
+    const type = PROVEN.exec(Buffer.concat(this.carry).toString('latin1', 0, 128))?.[1]
     this.carry = []
     this.skipping = true
+    this.lines += 1
+    if (type === undefined || isRead(type)) this.target.tooLong(offset)
+    else if (isKnown(type)) this.rows += 1
+    else this.target.unknown(type, offset)
   }
 
   /** Complete the open line; returns where the next begins, or -1 when this one goes on. */
@@ -176,8 +172,7 @@ export class Lines {
       if ((end === 0 ? this.lastByte : bytes[end - 1]) !== BRACE) this.target.broken(start, false)
     } else {
       const line = Buffer.concat([...this.carry, bytes.subarray(0, end)])
-      if (this.scanner === null) this.parse(line, 0, line.length, start, false)
-      else this.line(line, 0, line.length, start)
+      this.parse(line, 0, line.length, start, false)
     }
     this.reset()
     return end + 1

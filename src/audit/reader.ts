@@ -4,12 +4,14 @@ import { initialState } from '../reducers/session.ts'
 import { isSkippable, MAGIC } from './frames.ts'
 import { Lines } from './lines.ts'
 import type { Report } from './problems.ts'
-import { BLOCK, borrow, giveBack, type Scanner } from './scanner.ts'
 import { unpack } from './unpack.ts'
 
 const OPEN_BRACE = 0x7B
 /** The name of standard input, as an argument and in messages. */
 export const STDIN = '-'
+
+/** Bytes of a file that are read in one go. */
+export const BLOCK = 512 * 1024
 
 /** A file's bytes. The buffer is used again for the next block. */
 async function* fileBytes(path: string, block: Buffer): AsyncGenerator<Buffer> {
@@ -22,10 +24,10 @@ async function* fileBytes(path: string, block: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
-const open = (path: string, scanner: Scanner | null): AsyncIterator<Buffer> =>
+const open = (path: string): AsyncIterator<Buffer> =>
   path === STDIN
     ? (process.stdin as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
-    : fileBytes(path, scanner?.block ?? Buffer.allocUnsafeSlow(BLOCK))
+    : fileBytes(path, Buffer.allocUnsafeSlow(BLOCK))
 
 /** The first bytes of a source, at least four where there are so many: they say how it is stored. */
 async function peek(source: AsyncIterator<Buffer>): Promise<Buffer> {
@@ -82,7 +84,7 @@ class LogReading {
   /** What stands before the first row: worth a word only in a file that turns out to be a log. */
   private early: number[] = []
 
-  constructor(file: string, packed: boolean, scanner: Scanner | null, { step, report }: ReadOptions) {
+  constructor(file: string, packed: boolean, { step, report, full }: ReadOptions) {
     this.tell = (offset, unreadable, text) => { report({ file, offset, unpacked: packed, unreadable, text }) }
     this.lines = new Lines({
       row: (value) => {
@@ -100,7 +102,7 @@ class LogReading {
         else if (this.early.length <= TOLD) this.early.push(offset)
       },
       tooLong: (offset) => { this.tell(offset, true, 'a line is too long to be read; it is passed over') },
-    }, scanner)
+    }, full)
   }
 
   /** The file is over. */
@@ -138,16 +140,15 @@ export async function readSession(path: string, options: ReadOptions): Promise<R
     options.report({ file, offset: null, unpacked: false, unreadable: true, text })
     return { isLog: false }
   }
-  const scanner = options.full === true ? null : borrow()
   let source: AsyncIterator<Buffer> | undefined
   let reading: LogReading | undefined
   try {
-    source = open(path, scanner)
+    source = open(path)
     const head = await peek(source)
     if (head.length === 0) return fail('the file is empty')
     if (isGzip(head)) return fail('this is gzip; unpack it first')
     const packed = isPacked(head)
-    reading = new LogReading(file, packed, scanner, options)
+    reading = new LogReading(file, packed, options)
     await (packed ? readPacked(file, joined(head, source), reading, options.report) : readPlain(joined(head, source), reading))
   } catch (error) {
     fail(`it cannot be read${reading === undefined ? '' : ' any further'} (${(error as { code?: string }).code ?? String(error)})`)
@@ -156,7 +157,6 @@ export async function readSession(path: string, options: ReadOptions): Promise<R
     return { isLog: reading?.lines.isLog === true }
   } finally {
     await source?.return?.()
-    if (scanner !== null) giveBack(scanner)
   }
   reading.end()
   return reading.lines.isLog ? { isLog: true } : fail('no row of a session log is in this file')

@@ -8,11 +8,14 @@ export interface Decoder {
   unpack(frames: Buffer, bound: number): Buffer | null
 }
 
-/** Load the package that does it; only a packed log needs it. */
+/**
+ * Load the package that does it; only a packed log needs it. Node's own functions take one frame at a time, which for
+ * frames as small as the host's costs four times as much (`bench/README.md`).
+ */
 export async function loadDecoder(): Promise<Decoder> {
   const { ZSTDDecoder } = await import('zstddec')
   const decoder = new ZSTDDecoder()
-  await withoutFetch(() => decoder.init())
+  await decoder.init()
   return {
     unpack: (frames, bound) => {
       if (bound === 0) return Buffer.alloc(0)
@@ -20,16 +23,5 @@ export async function loadDecoder(): Promise<Decoder> {
       // It returns what failed as nothing; frames that may hold something and hold nothing are written by nobody.
       return content.length === 0 ? null : Buffer.from(content.buffer, content.byteOffset, content.length)
     },
-  }
-}
-
-/** Where it can, the package fetches its own code, from a data URL: in Node that costs loading a whole HTTP client. */
-function withoutFetch<T>(run: () => T): T {
-  const { fetch } = globalThis
-  Reflect.set(globalThis, 'fetch', undefined)
-  try {
-    return run()
-  } finally {
-    Reflect.set(globalThis, 'fetch', fetch)
   }
 }

@@ -7,8 +7,7 @@ import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync } from 'n
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Fact } from '../../src/events/facts.ts'
 import type { Problem } from '../../src/audit/problems.ts'
-import { readSession } from '../../src/audit/reader.ts'
-import { BLOCK } from '../../src/audit/scanner.ts'
+import { BLOCK, readSession } from '../../src/audit/reader.ts'
 import { frame, statedFrame, story, TestLog } from './helpers.ts'
 
 let dir: string

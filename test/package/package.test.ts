@@ -27,15 +27,15 @@ describe('the package', () => {
   it('holds what the host loads and nothing of the checkout besides', () => {
     expect(files).toEqual(expect.arrayContaining([
       'CHANGELOG.md', 'LICENSE', 'README.md', 'cordis.patch.yml', 'package.json',
-      'lib/index.js', 'lib/index.d.ts', 'lib/classify.js', 'lib/classify.d.ts', 'lib/replay.js', 'lib/replay.d.ts', 'lib/invariant.js', 'lib/invariant.d.ts', 'lib/audit/cli.js', 'lib/audit/scan.wasm',
+      'lib/index.js', 'lib/index.d.ts', 'lib/classify.js', 'lib/classify.d.ts', 'lib/replay.js', 'lib/replay.d.ts', 'lib/invariant.js', 'lib/invariant.d.ts', 'lib/audit/cli.js', 'lib/audit/zstddec.LICENSE.txt',
       'balance/index.json', 'balance/README.md', 'balance/deepseek.mjs', 'balance/lib/run.mjs',
     ]))
-    const allowed = /^(?:lib\/.+\.(?:js|d\.ts)|lib\/audit\/scan\.wasm|balance\/.+\.(?:mjs|json|md)|CHANGELOG\.md|LICENSE|README\.md|cordis\.patch\.yml|package\.json)$/
+    const allowed = /^(?:lib\/.+\.(?:js|d\.ts)|lib\/audit\/zstddec\.LICENSE\.txt|balance\/.+\.(?:mjs|json|md)|CHANGELOG\.md|LICENSE|README\.md|cordis\.patch\.yml|package\.json)$/
     expect(files.filter(file => !allowed.test(file))).toEqual([])
   })
 
-  it('needs immer and zod, and what unpacks logs for the audit, and asks for no release of the harness', () => {
-    expect(Object.keys(manifest.dependencies)).toEqual(['immer', 'zod', 'zstddec'])
+  it('needs immer and zod, and asks for no release of the harness', () => {
+    expect(Object.keys(manifest.dependencies)).toEqual(['immer', 'zod'])
     expect(manifest.peerDependencies).toBeUndefined()
   })
 
