@@ -56,6 +56,15 @@ export interface Connection {
   readonly rpc: { call(channel: string, endpoint: string, payload: unknown, signal?: AbortSignal): Promise<RpcResult> }
 }
 
+/** The models that a session can be sent to, as the page's own picker has them. */
+export interface SessionModels {
+  readonly store: {
+    getSnapshot(): { readonly current?: { readonly provider: string; readonly model: string } | null }
+    subscribe(listener: () => void): () => void
+  }
+  select(selection: { readonly provider: string; readonly model: string; readonly reasoningEffort?: string }): Promise<unknown>
+}
+
 /** The plugin's context in the page. */
 export interface PageContext {
   readonly slots: Slots

@@ -11,6 +11,7 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 const isWait = (value: unknown): boolean => value === null || (isRecord(value)
   && typeof value['since'] === 'number' && typeof value['attempts'] === 'number'
   && (value['nextAttemptAt'] === null || typeof value['nextAttemptAt'] === 'number')
+  && (value['resetsAt'] == null || typeof value['resetsAt'] === 'number')
   && isText(value['provider']) && isText(value['reason']))
 
 const isRoute = (value: unknown): boolean => isRecord(value) && isText(value['provider']) && isText(value['model'])

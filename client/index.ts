@@ -8,7 +8,7 @@ import { quiet } from './quiet.tsx'
 import { registerPage } from './settings/register.ts'
 import pageStyles from './settings/page.css'
 import { CommandRow } from './transcript/CommandRow.tsx'
-import { headerDefinition, lineDefinition, NODE_KIND } from './transcript/definition.ts'
+import { headerDefinition, moveDefinition, NODE_KINDS, waitDefinition } from './transcript/definition.ts'
 import { Line } from './transcript/Line.tsx'
 import lineStyles from './transcript/lines.css'
 import { en, NAMESPACE, zh } from './texts.ts'
@@ -54,13 +54,12 @@ export function apply(ctx: PageContext): void {
     place(inner, { name: 'conversation.input.right', id: 'quota-pool', order: CHIP_ORDER.pool, inject: actions }, PoolChip)
   })
 
-  for (const key of COMMANDS) place(ctx, { name: 'conversation.chat.commandview', key }, CommandRow)
+  for (const key of COMMANDS) place(ctx, { name: 'conversation.chat.commandview', key, inject: () => ({ viewer }) }, CommandRow)
 
   ctx.inject(['conversationEvents'], (inner) => {
     const events = inner.get('conversationEvents') as { register(definition: object): () => void }
-    events.register(headerDefinition)
-    events.register(lineDefinition)
-    place(inner, { name: 'conversation.chat.node', key: NODE_KIND, inject: () => ({ viewer }) }, Line)
+    for (const definition of [headerDefinition, moveDefinition, waitDefinition]) events.register(definition)
+    for (const key of Object.values(NODE_KINDS)) place(inner, { name: 'conversation.chat.node', key, inject: () => ({ viewer }) }, Line)
   })
 
   registerPage(ctx, viewer, t, place)

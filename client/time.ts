@@ -21,8 +21,11 @@ const format = (at: number, language: string, options: Intl.DateTimeFormatOption
 
 const sameDay = (a: number, b: number): boolean => new Date(a).toDateString() === new Date(b).toDateString()
 
+/** Closer than this, in ms, seconds are told. */
+export const SOON_MS = 120_000
+
 /**
- * A time as short as it can be told: the clock for a time of this day or close by, else the day with it.
+ * A time as precise as its distance asks for: of this day the time of day, else with its date.
  *
  * @param at - epoch ms.
  * @param now - epoch ms.
@@ -30,25 +33,28 @@ const sameDay = (a: number, b: number): boolean => new Date(a).toDateString() ==
  */
 export function timeText(at: number, now: number, language: string): string {
   const clock = format(at, language, { timeStyle: 'short' })
-  if (sameDay(at, now) || Math.abs(at - now) < DAY / 2) return clock
-  const day: Intl.DateTimeFormatOptions = Math.abs(at - now) < 6 * DAY ? { weekday: 'short' } : { month: 'short', day: 'numeric' }
-  return `${format(at, language, day)} ${clock}`.trim()
+  if (sameDay(at, now)) return clock
+  const year = new Date(at).getFullYear() === new Date(now).getFullYear() ? {} : { year: 'numeric' } as const
+  return `${format(at, language, { month: 'short', day: 'numeric', ...year })} ${clock}`.trim()
 }
 
 /**
- * A time that leaves no doubt about its day.
+ * A time to come: in seconds where it is close, else as {@link timeText} has it.
  *
- * @param at - epoch ms.
+ * @param at - epoch ms; one that has passed is now.
+ * @param now - epoch ms.
  * @param language - a language tag.
  */
-export function fullTimeText(at: number, language: string): string {
-  return format(at, language, { dateStyle: 'medium', timeStyle: 'short' })
+export function nextText(at: number, now: number, language: string): string {
+  const seconds = Math.max(0, Math.ceil((at - now) / 1_000))
+  if (!(at - now < SOON_MS)) return timeText(at, now, language)
+  return new Intl.RelativeTimeFormat(language, { numeric: seconds === 0 ? 'auto' : 'always', style: 'short' }).format(seconds, 'second')
 }
 
 const UNITS: readonly (readonly [number, string])[] = [[DAY, 'day'], [3_600_000, 'hour'], [60_000, 'minute'], [1_000, 'second']]
 
 /**
- * A duration in its largest unit, or its two largest where the second is not zero.
+ * A duration in its largest unit, or its two largest where the second is not zero; below two minutes in seconds.
  *
  * @param ms - the duration, in ms.
  * @param language - a language tag.
@@ -56,7 +62,7 @@ const UNITS: readonly (readonly [number, string])[] = [[DAY, 'day'], [3_600_000,
 export function durationText(ms: number, language: string): string {
   const left = Math.max(0, Math.round(ms / 1_000) * 1_000)
   const first = Math.max(0, UNITS.findIndex(([size]) => left >= size))
-  const index = left < 1_000 ? UNITS.length - 1 : first
+  const index = left < SOON_MS && (left === 0 || left % 60_000 !== 0) ? UNITS.length - 1 : first
   const parts = UNITS.slice(index, index + 2).map(([size, unit], place) =>
     [Math.floor((place === 0 ? left : left % (UNITS[index]?.[0] ?? 1)) / size), unit] as const)
   return parts.filter(([count], place) => place === 0 || count > 0)
@@ -88,4 +94,22 @@ export function instantIn(text: string): number {
  */
 export function amountText(value: number, language: string): string {
   return new Intl.NumberFormat(language, { maximumFractionDigits: Math.abs(value) < 100 ? 2 : 0 }).format(value)
+}
+
+/** The message of an error object, also of one that was cut off in it. */
+const MESSAGE = /"message"\s*:\s*"((?:[^"\\]|\\.)+)/
+
+/**
+ * What a provider said, as people read it: of an error object its message.
+ *
+ * @param text - the whole answer.
+ */
+export function spokenText(text: string): string {
+  const [, message] = MESSAGE.exec(text) ?? []
+  if (message === undefined) return text
+  try {
+    return JSON.parse(`"${message}"`) as string
+  } catch {
+    return message
+  }
 }

@@ -21,7 +21,7 @@ const react = {
     }))
   },
 }
-const USED = ['Component', 'createElement', 'Fragment', 'useCallback', 'useEffect', 'useId', 'useLayoutEffect', 'useRef', 'useState']
+const USED = ['Component', 'createElement', 'Fragment', 'useCallback', 'useEffect', 'useId', 'useLayoutEffect', 'useMemo', 'useRef', 'useState']
 
 /** A style sheet is a minified string, which the plugin puts into the page itself; it names the theme's colours a hundred times. */
 const styles = {

@@ -1,7 +1,7 @@
 /**
  * Takes the screenshots of the README, and with a directory as argument every view that is to be looked at:
  *
- *   node scripts/run.mjs node scripts/screenshots.ts [directory]
+ *   node scripts/run.mjs node scripts/screenshots.ts [directory [names]]
  *
  * The pictures come from the packed plugin on the real host, with loopback providers.
  */
@@ -15,6 +15,8 @@ import { openStage, poolChip, reply, retryChip, startWait, type Stage } from '..
 const docs = fileURLToPath(new URL('../docs', import.meta.url))
 const script = fileURLToPath(new URL('../test/browser/support/reading.mjs', import.meta.url))
 const views = process.argv[2]
+/** Which of them, by their name: `en-dark-1280`. */
+const only = new RegExp(process.argv[3] ?? '')
 
 const config = {
   pools: { medium: { routes: [{ provider: 'alpha', model: 'm' }, { provider: 'beta', model: 'n' }] }, spare: { routes: [{ provider: 'beta', model: 'x' }] } },
@@ -33,16 +35,20 @@ const WORDS = {
   zh: { settings: '设置', page: '额度与路由', refresh: '刷新读数' },
 }
 
-/** A session that moved, and then waits because it must not move any more. */
-async function play(stage: Stage): Promise<string> {
+/** What is looked at: a session that waits because it must not move, and one that moved. */
+interface Sessions { readonly waits: string; readonly moved: string }
+
+async function play(stage: Stage): Promise<Sessions> {
   const session = await stage.session()
   stage.alpha.setAnswer(usageLimitUntil(new Date(Date.now() + 2.5 * 3_600_000)))
   stage.beta.setAnswer(reply('Moved, and answered from the other route.'))
   await stage.api.ask(session, 'Go on with the report.')
+  await stage.api.executeCommand(session, '/quota-pool status')
   const second = await stage.session()
   await stage.api.executeCommand(second, '/quota-pool off')
   await startWait(stage, second, usageLimitUntil(new Date(Date.now() + 2.5 * 3_600_000)))
-  return second
+  await stage.api.executeCommand(session, '/quota-routes')
+  return { waits: second, moved: session }
 }
 
 async function openSettings(page: Page, words: typeof WORDS.en): Promise<void> {
@@ -53,8 +59,8 @@ async function openSettings(page: Page, words: typeof WORDS.en): Promise<void> {
 }
 
 /** Every view of one language, colour scheme and width. */
-async function look(stage: Stage, session: string, dir: string, { name, locale, colorScheme, width }: View): Promise<void> {
-  const page = await stage.page({ session, locale, colorScheme, viewport: { width, height: 860 } })
+async function look(stage: Stage, sessions: Sessions, dir: string, { name, locale, colorScheme, width }: View): Promise<void> {
+  const page = await stage.page({ session: sessions.waits, locale, colorScheme, viewport: { width, height: 860 } })
   const shot = (view: string) => page.screenshot({ path: join(dir, `${name}-${view}.png`), animations: 'disabled' })
   await page.locator('[data-state=waiting]').first().waitFor()
   await shot('wait')
@@ -64,18 +70,20 @@ async function look(stage: Stage, session: string, dir: string, { name, locale, 
   await retryChip(page).click()
   await shot('menu')
   await page.keyboard.press('Escape')
-  await poolChip(page).click()
-  await shot('pools')
-  await page.keyboard.press('Escape')
   await page.locator('[data-lqr=line]').last().getByRole('button').click()
   await shot('line')
-  if (width > 600) {
-    await openSettings(page, locale.startsWith('zh') ? WORDS.zh : WORDS.en)
-    await shot('settings')
-    await page.locator('[data-lqr=page] dl').scrollIntoViewIfNeeded()
-    await shot('settings-end')
-  }
+  await openSettings(page, locale.startsWith('zh') ? WORDS.zh : WORDS.en)
+  await shot('settings')
+  await page.locator('[data-lqr=page] dl').scrollIntoViewIfNeeded()
+  await shot('settings-end')
   await page.close()
+  const other = await stage.page({ session: sessions.moved, locale, colorScheme, viewport: { width, height: 860 } })
+  await poolChip(other).click()
+  await other.locator('[data-lqr=pool] [role=menuitem]').nth(4).waitFor()
+  await other.screenshot({ path: join(dir, `${name}-pools.png`), animations: 'disabled' })
+  await other.keyboard.press('Escape')
+  await other.screenshot({ path: join(dir, `${name}-moved.png`), animations: 'disabled' })
+  await other.close()
 }
 
 /** The two pictures of the README. */
@@ -93,14 +101,15 @@ async function picture(stage: Stage, session: string): Promise<void> {
 const stage = await openStage({ config })
 try {
   mkdirSync(docs, { recursive: true })
-  const session = await play(stage)
-  await picture(stage, session)
+  const sessions = await play(stage)
+  await picture(stage, sessions.waits)
   if (views !== undefined) {
     mkdirSync(views, { recursive: true })
-    for (const [language, locale] of [['en', 'en-GB'], ['zh', 'zh-CN']] as const) {
+    for (const [language, locale] of [['en', 'en-US'], ['zh', 'zh-CN']] as const) {
       for (const colorScheme of ['light', 'dark'] as const) {
-        for (const [size, width] of [['wide', 1280], ['narrow', 480]] as const) {
-          await look(stage, session, views, { name: `${language}-${colorScheme}-${size}`, locale, colorScheme, width })
+        for (const width of [390, 430, 1280, 1600]) {
+          const name = `${language}-${colorScheme}-${width}`
+          if (only.test(name)) await look(stage, sessions, views, { name, locale, colorScheme, width })
         }
       }
     }

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react'
 import { Chevron } from '../glyphs.tsx'
+import { Label } from './Label.tsx'
 import { Menu, type MenuGroup, useInView } from '../menu/Menu.tsx'
 
 /** Time that the pointer rests on a chip before its card shows, in ms. */
@@ -10,25 +11,23 @@ export interface ChipProps {
   /** Tells the chips apart for styles and tests. */
   readonly kind: 'retry' | 'pool'
   readonly glyph: ReactNode
-  /** What stands in the chip. */
+  /** What the chip says. */
   readonly label: string
-  /** The same in a few letters, for a narrow composer. */
-  readonly short: string
-  /** Texts that the chip will show at other times: room for the widest is kept, so that nothing moves then. */
-  readonly reserve?: readonly string[]
-  /** The same for the few letters. */
-  readonly shortReserve?: readonly string[]
+  /** The part of it that tells most, for a narrow composer. */
+  readonly value: string
   readonly menuTitle: string
   readonly groups: readonly MenuGroup[]
   /** What a hover or the focus shows, and what stands above the rows of the menu; nothing when there is nothing to say. */
   readonly card?: ReactNode
   /** Said to screen readers when it changes. */
   readonly status: string
+  /** Told when the menu opens. */
+  readonly onOpen?: (() => void) | undefined
   /** Does what a row says; resolves with what went wrong, or `null`. */
   readonly onSelect: (id: string) => Promise<string | null>
 }
 
-/** The card of a chip, shown while the pointer or the focus is on it. */
+/** The card of a chip, shown while the pointer or the focus is on it. It takes no click: what stands below it is the person's. */
 function HoverCard({ id, children }: { readonly id: string; readonly children: ReactNode }): ReactNode {
   const card = useRef<HTMLDivElement>(null)
   useInView(card)
@@ -55,24 +54,18 @@ function useHover(): { shown: boolean; hide: () => void; handlers: Record<string
       window.clearTimeout(timer.current)
       timer.current = window.setTimeout(() => { setShown(true) }, HOVER_MS)
     },
-    onPointerLeave: () => {
-      // The way from the chip to its card leads over a gap.
-      window.clearTimeout(timer.current)
-      timer.current = window.setTimeout(hide, HOVER_MS / 2)
-    },
+    onPointerLeave: hide,
     onFocus: (event: { target: HTMLElement }) => { if (event.target.matches(':focus-visible')) setShown(true) },
     onBlur: hide,
   }
   return { shown, hide, handlers: handlers as Record<string, (event: never) => void> }
 }
 
-/** Stands under a label, unseen, and is as wide as the widest of some texts, which are no text of the page. */
-function Room({ texts = [] }: { readonly texts?: readonly string[] | undefined }): ReactNode {
-  return texts.map(text => <span key={text} className="lqr-room" data-room={text} />)
-}
+/** The label without its value, wherever the language has it. */
+const wordsOf = (label: string, value: string): string => label.endsWith(value) ? label.slice(0, label.length - value.length) : ''
 
 /** A chip of the composer with a menu, and with a card that says more. */
-export function Chip({ kind, glyph, label, short, reserve, shortReserve, menuTitle, groups, card, status, onSelect }: ChipProps): ReactNode {
+export function Chip({ kind, glyph, label, value, menuTitle, groups, card, status, onOpen, onSelect }: ChipProps): ReactNode {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const [open, setOpen] = useState<'current' | 'last' | null>(null)
@@ -98,7 +91,15 @@ export function Chip({ kind, glyph, label, short, reserve, shortReserve, menuTit
     hide()
     setProblem(null)
     setOpen(start)
+    onOpen?.()
   }
+  useEffect(() => {
+    if (problem === null) return
+    // Whatever the person does next, they have seen it.
+    const gone = (): void => { setProblem(null) }
+    document.addEventListener('pointerdown', gone)
+    return () => { document.removeEventListener('pointerdown', gone) }
+  }, [problem])
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') setProblem(null)
     if (open !== null || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return
@@ -120,9 +121,8 @@ export function Chip({ kind, glyph, label, short, reserve, shortReserve, menuTit
         onClick={() => { if (open === null) openMenu('current'); else close(true) }}
         onKeyDown={onKeyDown}
       >
-        {glyph}
-        <span className="lqr-label lqr-long">{label}<Room texts={reserve} /></span>
-        <span className="lqr-label lqr-short" aria-hidden="true">{short}<Room texts={shortReserve} /></span>
+        <span className="lqr-sr">{label}</span>
+        <Label glyph={glyph} words={wordsOf(label, value)} value={value} />
         <Chevron />
       </button>
       <span className="lqr-sr" role="status">{status}</span>

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
 import type { Translate } from '../browser-host.ts'
 import type { LiveWait } from '../facts.ts'
+import { useTick } from '../tick.ts'
+import { spokenText } from '../time.ts'
 import type { Viewer } from '../viewer.ts'
 
 /** One line of a card. */
@@ -16,18 +18,18 @@ export function WaitCard({ wait, running, viewer, t }: {
   readonly viewer: Viewer
   readonly t: Translate
 }): ReactNode {
-  const next = wait.nextAttemptAt === null ? t(running ? 'wait.asking' : 'wait.idle') : viewer.time(wait.nextAttemptAt)
+  useTick(wait.nextAttemptAt)
+  const next = wait.nextAttemptAt === null ? t(running ? 'wait.asking' : 'wait.idle') : viewer.next(wait.nextAttemptAt)
   const since = t('wait.sinceFor', { time: viewer.time(wait.since), duration: viewer.duration(Date.now() - wait.since) })
   return (
     <div className="lqr-facts">
       <div className="lqr-card-title">{t('wait.title')}</div>
-      <Fact name={t('wait.provider')}>{wait.provider}</Fact>
-      {wait.model !== null && <Fact name={t('wait.model')}>{wait.model}</Fact>}
-      <Fact name={t('wait.reason')}>{t('wait.reason.spent')}</Fact>
+      <Fact name={t('wait.route')}>{wait.model === null ? wait.provider : `${wait.provider}/${wait.model}`}</Fact>
       <Fact name={t('wait.since')}>{since}</Fact>
-      <Fact name={t('wait.attempts')}>{wait.attempts}</Fact>
+      {wait.attempts > 1 && <Fact name={t('wait.attempts')}>{wait.attempts}</Fact>}
       <Fact name={t('wait.nextLabel')}>{next}</Fact>
-      <Fact name={t('wait.said')}><q className="lqr-said">{wait.reason}</q></Fact>
+      {wait.resetsAt != null && <Fact name={t('wait.back')}>{viewer.time(wait.resetsAt)}</Fact>}
+      <Fact name={t('wait.said')}><q className="lqr-said">{spokenText(wait.reason)}</q></Fact>
     </div>
   )
 }

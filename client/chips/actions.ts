@@ -1,4 +1,6 @@
-import type { PageContext, PageSession, RemoteCommands } from '../browser-host.ts'
+import type { RoutesReport } from '../../src/projections/routes.ts'
+import type { Connection, PageContext, PageSession, RemoteCommands, SessionModels } from '../browser-host.ts'
+import { CHANNEL, pageOf } from '../channel.ts'
 import type { Viewer } from '../viewer.ts'
 
 /** What the chips of one session can do. */
@@ -8,6 +10,10 @@ export interface ChipActions {
   readonly submit: (line: string) => Promise<string | null>
   /** Cancels the turn; resolves with what went wrong, or `null`. */
   readonly cancel: () => Promise<string | null>
+  /** The pools as they stand; `undefined` where the host does not tell this page. */
+  readonly pools: () => Promise<RoutesReport | undefined>
+  /** The models of the session; `undefined` where the page has no way to pick one. */
+  readonly models: () => SessionModels | undefined
 }
 
 const textOf = (error: { readonly code?: string; readonly message: string }): string =>
@@ -24,6 +30,20 @@ const textOf = (error: { readonly code?: string; readonly message: string }): st
 export function chipActions(ctx: PageContext, viewer: Viewer, unknown: () => string, sessionId: string): ChipActions {
   return {
     viewer,
+    async pools() {
+      const { rpc } = ctx.get('connection') as Connection
+      const result = await rpc.call(CHANNEL, 'watch', { known: null }).catch(() => undefined)
+      return result?.ok === true ? pageOf(result.value)?.page?.report : undefined
+    },
+    models() {
+      const directories = ctx.get('modelDirectories') as { directoryFor?(id: string): SessionModels } | undefined
+      try {
+        return directories?.directoryFor?.(sessionId)
+      } catch {
+        // It knows no session by that id.
+        return undefined
+      }
+    },
     async submit(line) {
       const { commands } = ctx.get('remote') as { readonly commands: RemoteCommands }
       const answer = await commands.execute(sessionId, line, [])

@@ -8,6 +8,8 @@ export interface MenuRow {
   readonly hint?: string
   /** Whether it is the setting that holds. */
   readonly current?: boolean
+  /** Whether it is there to be read alone. */
+  readonly disabled?: boolean
 }
 
 /** Rows that belong together; a hairline stands between groups. */
@@ -126,7 +128,7 @@ export function Menu({ id, title, groups, header, start, onSelect, onClose }: Me
           <div key={rows[0]?.id} role="group" aria-label={heading} className={index > 0 ? 'lqr-group' : undefined}>
             {heading !== undefined && <div className="lqr-menu-title" aria-hidden="true">{heading}</div>}
             {rows.map(row => (
-              <button key={row.id} type="button" role="menuitem" tabIndex={-1} className="lqr-row" aria-current={row.current === true ? 'true' : undefined} onClick={() => { onSelect(row.id) }}>
+              <button key={row.id} type="button" role="menuitem" tabIndex={-1} className="lqr-row" aria-current={row.current === true ? 'true' : undefined} aria-disabled={row.disabled === true || undefined} onClick={() => { if (row.disabled !== true) onSelect(row.id) }}>
                 <span className="lqr-row-text">
                   <span className="lqr-row-label">{row.label}</span>
                   {row.hint !== undefined && <span className="lqr-row-hint">{row.hint}</span>}

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react'
+import { routeText } from '../routes.ts'
 import type { Names, PartProps } from './Page.tsx'
-
-const routeText = ({ provider, model }: { readonly provider: string; readonly model: string }): string => `${provider}/${model}`
 
 /** Where sessions went lately, the newest first. */
 export function Moves({ page, nameOf, viewer, t }: PartProps & { readonly nameOf: Names }): ReactNode {
@@ -13,10 +12,7 @@ export function Moves({ page, nameOf, viewer, t }: PartProps & { readonly nameOf
           <div className="lqr-item-body">
             <div className="lqr-item-title">{routeText(from)} <span className="lqr-faint" aria-hidden="true">→</span> {routeText(to)}</div>
             <div className="lqr-detail">
-              <span>{viewer.time(at)}</span>
-              <span>{t('pool.pool')}: {pool}</span>
-              <span>{t(`moves.${kind}`)}</span>
-              <span>{nameOf(session)}</span>
+              <span>{[viewer.time(at), t('pool.chip', { value: pool }), t(`moves.${kind}`), nameOf(session)].join(' · ')}</span>
             </div>
           </div>
         </li>

@@ -72,7 +72,7 @@ export function Page({ call, viewer, t, useSessions }: {
           {t('page.stale', { time: viewer.time(page.at) })} <button type="button" className="lqr-button" onClick={again}>{t('page.again')}</button>
         </p>
       )}
-      <Part title={t('pools.title')} action={<Refresh page={page} call={call} t={t} />}><Pools {...props} /></Part>
+      <Part title={t('pools.title')} action={<Refresh page={page} call={call} t={t} />}><Pools {...props} call={call} /></Part>
       <Part title={t('waiting.title')}><Waiting {...props} nameOf={nameOf} call={call} /></Part>
       <Part title={t('moves.title')}><Moves {...props} nameOf={nameOf} /></Part>
       <Part title={t('config.title')}><ConfigList {...props} /></Part>

@@ -1,5 +1,8 @@
 import { type ReactNode, useState } from 'react'
 import type { WaitingSession } from '../../src/projections/page.ts'
+import { routeText } from '../routes.ts'
+import { useTick } from '../tick.ts'
+import { spokenText } from '../time.ts'
 import type { Names, PartProps } from './Page.tsx'
 import type { Call } from './use-page.ts'
 
@@ -18,18 +21,23 @@ function Row({ wait, nameOf, call, viewer, t }: WaitingProps & { readonly wait: 
       () => { setProblem(true) },
     )
   }
-  const next = wait.nextAttemptAt === null ? t('wait.asking') : t('waiting.next', { time: viewer.time(wait.nextAttemptAt) })
+  useTick(wait.nextAttemptAt)
+  const next = wait.nextAttemptAt === null ? t('wait.asking') : t('waiting.next', { time: viewer.next(wait.nextAttemptAt) })
+  const more = [
+    wait.model === null ? wait.provider : routeText({ provider: wait.provider, model: wait.model }),
+    t('waiting.since', { time: viewer.time(wait.since) }),
+    ...wait.attempts !== null && wait.attempts > 1 ? [t('waiting.checks', { count: wait.attempts })] : [],
+    ...wait.open ? [] : [t('waiting.closed')],
+  ]
   return (
     <li className="lqr-item">
       <div className="lqr-item-body">
         <div className="lqr-item-title"><span className="lqr-dot" data-state="waiting" aria-hidden="true" />{name}</div>
         <div className="lqr-detail">
           <span className="lqr-strong">{next}</span>
-          <span>{wait.model === null ? wait.provider : `${wait.provider}/${wait.model}`}</span>
-          <span>{t('waiting.since', { time: viewer.time(wait.since) })}</span>
-          {wait.attempts !== null && <span>{t('wait.attempts')}: {wait.attempts}</span>}
-          {!wait.open && <span>{t('waiting.closed')}</span>}
-          {wait.reason !== '' && <q className="lqr-said">{wait.reason}</q>}
+          <span>{more.join(' · ')}</span>
+          {wait.resetsAt != null && <span className="lqr-own">{t('waiting.back', { time: viewer.time(wait.resetsAt) })}</span>}
+          {wait.reason !== '' && <q className="lqr-said">{spokenText(wait.reason)}</q>}
           {problem && <span role="alert" className="lqr-problem">{t('waiting.failed')}</span>}
         </div>
       </div>

@@ -1,11 +1,9 @@
 import type { ComponentType } from 'react'
 import type { Connection, PageContext, SlotEntry, Translate } from '../browser-host.ts'
+import { CHANNEL } from '../channel.ts'
 import type { Viewer } from '../viewer.ts'
 import { Page } from './Page.tsx'
 import type { Call } from './use-page.ts'
-
-/** Name of the channel to the host half. */
-const CHANNEL = '/llm-quota-retry'
 
 type Place = <P extends object>(ctx: PageContext, entry: SlotEntry, component: ComponentType<P>) => void
 

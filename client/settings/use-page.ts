@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState } from 'react'
 import type { QuotaPage } from '../../src/projections/page.ts'
 import type { RpcResult } from '../browser-host.ts'
+import { pageOf } from '../channel.ts'
 
 /** Calls the host half. */
 export type Call = (endpoint: string, payload: unknown, signal?: AbortSignal) => Promise<RpcResult>
@@ -19,13 +20,6 @@ export interface PageView {
   readonly stale: boolean
   /** Ask at once. */
   readonly again: () => void
-}
-
-const pageOf = (value: unknown): { revision: string; page?: QuotaPage } | undefined => {
-  const answer = value as { revision?: unknown; page?: { version?: unknown } } | undefined
-  if (typeof answer?.revision !== 'string') return undefined
-  if (answer.page !== undefined && answer.page.version !== 1) return undefined
-  return answer as { revision: string; page?: QuotaPage }
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

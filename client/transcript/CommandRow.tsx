@@ -1,5 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import type { SessionProps } from '../browser-host.ts'
+import type { Viewer } from '../viewer.ts'
+import { chineseAnswer } from './answers.ts'
 
 /** A command of the transcript, as the page hands it to the row. */
 interface CommandNode {
@@ -9,11 +11,13 @@ interface CommandNode {
 }
 
 /** One of our commands in one line: what was asked for, and what came of it. */
-export function CommandRow({ node, t }: SessionProps & { readonly node: CommandNode }): ReactNode {
+export function CommandRow({ node, viewer, t }: SessionProps & { readonly node: CommandNode; readonly viewer: Viewer }): ReactNode {
   const [open, setOpen] = useState(false)
   const outcome = node.outcome ?? null
   const state = outcome === null ? 'running' : outcome.kind === 'error' ? 'error' : 'done'
-  const text = outcome === null ? t('command.running') : outcome.text ?? t(state === 'error' ? 'command.failed' : 'command.done')
+  const said = outcome?.text
+  const answer = said === undefined || viewer.language() !== 'zh' ? said : chineseAnswer(said)
+  const text = outcome === null ? t('command.running') : answer ?? t(state === 'error' ? 'command.failed' : 'command.done')
   const [first = '', ...more] = text.split('\n')
   return (
     <div className="lqr-command" data-state={state} data-lqr="command">

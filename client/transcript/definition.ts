@@ -1,7 +1,9 @@
-import { type Chain, chainPlace, evolveChain, type LogEvent, type TurnOutcome } from './chain.ts'
+import type { LogEvent, TurnOutcome } from './chain.ts'
+import { type Move, movePlace, readMove } from './move.ts'
+import { evolveWait, type Step, type WaitLine, waitPlace } from './wait.ts'
 
-/** Kind of our nodes in the transcript. */
-export const NODE_KIND = 'llm-quota-retry'
+/** Kinds of our nodes in the transcript. */
+export const NODE_KINDS = { wait: 'llm-quota-retry', move: 'llm-quota-retry-move' } as const
 
 interface Match {
   readonly event: LogEvent
@@ -12,12 +14,12 @@ interface NodeContext {
   readonly id: string
   readonly matches: readonly Match[]
   readonly start?: Match
-  readonly state?: Chain | undefined
+  readonly state?: WaitLine | Step | Move | undefined
 }
 
 /** What a node of ours carries to its component. */
 export interface LineData {
-  readonly chain: Chain
+  readonly line: WaitLine | Move
   /** How far its turn has come. */
   readonly turn: TurnOutcome
 }
@@ -45,11 +47,10 @@ export const headerDefinition = {
   update: (context: { readonly state: unknown }) => context.state,
 }
 
-function modelOf(reader: Reader, event: LogEvent): string | null {
-  const before = reader.previous?.(HEADER_KIND)?.state as HeaderRoute | undefined
-  const { provider } = (event.data ?? {}) as { provider?: unknown }
-  return before !== undefined && before.provider === provider && typeof before.model === 'string' ? before.model : null
-}
+const UNKNOWN_STEP: Step = { kind: 'step', provider: undefined, model: undefined }
+
+const routeBefore = (reader: Reader): HeaderRoute =>
+  reader.previous?.(HEADER_KIND)?.state as HeaderRoute | undefined ?? UNKNOWN_STEP
 
 function outcomeOf({ step, turn }: Match['location']): TurnOutcome {
   if (turn?.status !== 'closed') return step?.status === 'closed' ? 'done' : 'open'
@@ -57,23 +58,36 @@ function outcomeOf({ step, turn }: Match['location']): TurnOutcome {
   return reason?.kind === 'aborted' ? 'cancelled' : 'done'
 }
 
-/**
- * Folds our chains into lines of the transcript. Each stands right behind the harness's own row of its first attempt,
- * and so before what the model answered: behind that it would take the Branch action away.
- */
-export const lineDefinition = {
-  kind: NODE_KIND,
+/** A line right behind the harness's own row, and so before what the model answered: behind that it would take the Branch action away. */
+function lineNode(kind: string, context: NodeContext) {
+  // A page that begins within a step has not its start.
+  const line = context.state ?? context.matches.map(({ event }) => event).reduce<WaitLine | Step>(evolveWait, UNKNOWN_STEP)
+  if (line.kind === 'step') return null
+  const location = (context.start ?? context.matches[0])?.location ?? { kind: 'unresolved' }
+  const data: LineData = { line, turn: outcomeOf(location) }
+  return { key: context.key, kind, id: context.id, target: 'chat', anchorSeq: line.seq + 0.01, location, visibility: 'visible', data }
+}
+
+/** Folds the waits of a step into one line, which stands at its newest attempt. */
+export const waitDefinition = {
+  kind: NODE_KINDS.wait,
   target: 'chat',
-  match: chainPlace,
-  start: (_context: NodeContext, { event }: Match, reader: Reader): Chain | undefined => evolveChain(undefined, event, modelOf(reader, event)),
-  update: (context: NodeContext, { event }: Match): Chain | undefined => evolveChain(context.state, event),
-  buildViewNode(context: NodeContext) {
-    const chain = context.state
-    if (chain === undefined) return null
-    const location = context.start?.location ?? context.matches[0]?.location ?? { kind: 'unresolved' }
-    const data: LineData = { chain, turn: outcomeOf(location) }
-    return {
-      key: context.key, kind: NODE_KIND, id: context.id, target: 'chat', anchorSeq: chain.seq + 0.01, location, visibility: 'visible', data,
-    }
+  match: waitPlace,
+  start: (_context: NodeContext, _match: Match, reader: Reader): Step => ({ ...routeBefore(reader), kind: 'step' }),
+  update: (context: NodeContext, { event }: Match): WaitLine | Step => {
+    const before = context.state as WaitLine | Step
+    if (event.type !== 'request/header') return evolveWait(before, event)
+    return before.kind === 'step' ? { kind: 'step', ...routeOf(event) } : before
   },
+  buildViewNode: (context: NodeContext) => lineNode(NODE_KINDS.wait, context),
+}
+
+/** Shows each move of a request. */
+export const moveDefinition = {
+  kind: NODE_KINDS.move,
+  target: 'chat',
+  match: movePlace,
+  start: (_context: NodeContext, { event }: Match, reader: Reader): Move => readMove(event, routeBefore(reader)),
+  update: (context: NodeContext) => context.state,
+  buildViewNode: (context: NodeContext) => lineNode(NODE_KINDS.move, context),
 }

@@ -9,6 +9,7 @@ import { routesReport } from '../projections/routes.ts'
 import type { Waiting } from '../reducers/waiting.ts'
 import type { AbsentRoutes } from './pool/absent.ts'
 import type { Balances } from './pool/balances.ts'
+import { clearMarks } from './pool/clear.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
 import { configFiles } from './config-files.ts'
@@ -17,6 +18,7 @@ import type { Journal } from './journal-store.ts'
 import type { Resume } from './resume.ts'
 import type { Router } from './pool/router.ts'
 import { strayKeys } from './row.ts'
+import type { SettingsWriter } from './settings.ts'
 import { stopWaiting } from './stop.ts'
 import type { FailoverEvent, MovedEvent } from './types.ts'
 import type { Waits } from './waits.ts'
@@ -40,6 +42,8 @@ const Requests = {
   retry: SessionRequest,
   /** Cancel the turn of a session that waits. */
   stop: SessionRequest,
+  /** End the marks of a route. */
+  clear: z.strictObject({ provider: z.string().min(1).max(500), model: z.string().min(1).max(500) }),
 }
 
 /** What the channel works with. */
@@ -53,6 +57,7 @@ export interface ChannelParts {
   readonly router: Router
   readonly absent: AbsentRoutes
   readonly journal: Journal
+  readonly settings: Pick<SettingsWriter, 'stay'>
 }
 
 type Answer =
@@ -71,7 +76,7 @@ const answer = (value: unknown): Answer => ({ ok: true, value })
 
 /** How a session is shown that nobody has opened since the host started. */
 const asleep = ({ at, nextAttemptAt, provider, session }: Waiting): WaitingSession =>
-  ({ session, open: false, provider, model: null, since: at, nextAttemptAt, attempts: null, reason: '' })
+  ({ session, open: false, provider, model: null, since: at, nextAttemptAt, attempts: null, reason: '', resetsAt: null })
 
 /** Answers the settings page. */
 class Channel {
@@ -107,6 +112,12 @@ class Channel {
         await this.parts.balances.refresh(this.parts.config.balances.map(({ provider }) => provider))
         return answer({})
       }
+      case 'clear': {
+        const request = Requests.clear.safeParse(payload)
+        if (!request.success) return refuse('clear needs {provider, model}', request.error.issues)
+        const cleared = await clearMarks(this.parts.journal, this.parts.clock, request.data)
+        return answer({ done: cleared.length > 0 })
+      }
       case 'retry':
       case 'stop': {
         const request = Requests[endpoint].safeParse(payload)
@@ -118,8 +129,10 @@ class Channel {
   }
 
   private end(how: 'retry' | 'stop', id: string): boolean {
-    const { resume, waits } = this.parts
-    return how === 'retry' ? waits.end(id, { kind: 'go', cause: 'asked' }) : stopWaiting(this.ctx, waits, resume, id)
+    const { resume, settings, waits } = this.parts
+    if (how === 'retry') return waits.end(id, { kind: 'go', cause: 'asked' })
+    const session = liveSession(this.ctx, id)
+    return (session !== undefined && settings.stay(session)) || stopWaiting(this.ctx, waits, resume, id)
   }
 
   private async watch(known: string | null, request: AbortSignal): Promise<{ revision: string; page?: QuotaPage }> {
@@ -167,8 +180,8 @@ class Channel {
       const session = liveSession(this.ctx, id)
       const wait = session === undefined ? null : quotaRetryFacts(book.of(session), config).wait
       if (wait === null) return []
-      const { attempts, model, nextAttemptAt, provider, reason, since } = wait
-      return [{ session: id, open: true, provider, model, since, nextAttemptAt, attempts, reason }]
+      const { attempts, model, nextAttemptAt, provider, reason, resetsAt, since } = wait
+      return [{ session: id, open: true, provider, model, since, nextAttemptAt, attempts, reason, resetsAt }]
     })
   }
 

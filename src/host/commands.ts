@@ -9,8 +9,10 @@ import { oneLine } from '../projections/text.ts'
 import { poolStatusText, retryStatusText } from '../projections/status.ts'
 import type { AbsentRoutes } from './pool/absent.ts'
 import type { Balances } from './pool/balances.ts'
+import { clearMarks, markedNames, readTarget } from './pool/clear.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
+import type { Journal } from './journal-store.ts'
 import type { Router } from './pool/router.ts'
 import type { SettingsWriter } from './settings.ts'
 import type { Waits } from './waits.ts'
@@ -22,6 +24,9 @@ export interface CommandParts {
   readonly book: SessionBook
   readonly waits: Pick<Waits, 'end'>
   readonly settings: SettingsWriter
+  /** Stops what a session waits for. */
+  readonly stop: (session: string) => boolean
+  readonly journal: Journal
   readonly balances: Balances
   readonly router: Router
   readonly absent: AbsentRoutes
@@ -35,7 +40,7 @@ interface Invocation {
 const ok = (text: string): CommandResult => ({ kind: 'success', text })
 const no = (text: string): CommandResult => ({ kind: 'error', text })
 
-const RETRY_HINT = 'on|off|default|status|now'
+const RETRY_HINT = 'on|off|default|status|now|stop'
 const RETRY_USAGE = `Usage: /${RETRY_COMMAND} <${RETRY_HINT}>. on and off move this session's switch, default gives it back `
   + 'to the deployment, status shows it and what the session waits for, now asks the provider again at once.'
 
@@ -59,7 +64,14 @@ function retryCommand(parts: CommandParts, { agent, rawInput }: Invocation): Com
       ? ok('Asking the provider again now.')
       : no('This session is not waiting for its allowance, so there is nothing to try again.')
   }
+  if (word === 'stop') return stopCommand(parts, session)
   return setRetry(parts, session, word)
+}
+
+/** A turn that waits is cancelled; a run that would go on by itself is told to stay. */
+function stopCommand({ settings, stop }: CommandParts, session: Session): CommandResult {
+  if (settings.stay(session)) return ok('This session does not go on by itself any more. Your next message asks again.')
+  return stop(session.id) ? ok('The wait is stopped. Your next message asks again.') : no('This session is not waiting for its allowance, so there is nothing to stop.')
 }
 
 const poolNames = (config: Config): string => Object.keys(config.pools).join(', ') || 'none is configured'
@@ -86,8 +98,21 @@ function poolCommand(parts: CommandParts, { agent, rawInput }: Invocation): Comm
   return ok(`This session is in pool ${choice}: its next request goes to the first usable route of the pool.`)
 }
 
+/** A cleared mark may be wrong: whoever clears it is told what that costs. */
+async function clearCommand({ clock, journal }: CommandParts, name: string): Promise<CommandResult> {
+  if (name !== '') {
+    const cleared = await clearMarks(journal, clock, readTarget(name))
+    if (cleared.length > 0) return ok(`Not marked any more: ${cleared.map(found => oneLine(found, 120)).join(', ')}. The next request there may be refused once.`)
+  }
+  const marked = markedNames(journal, clock.now()).map(found => oneLine(found, 120)).join(', ') || 'nothing'
+  return no(name === '' ? `Usage: /${ROUTES_COMMAND} clear <provider>[/<model>]. Marked: ${marked}.` : `${oneLine(name, 120)} is not marked. Marked: ${marked}.`)
+}
+
 async function routesCommand(parts: CommandParts, { rawInput }: Invocation): Promise<CommandResult> {
   const { absent, balances, config, router } = parts
+  const [first = '', name = ''] = rawInput.trim().split(/\s+/)
+  // A pool may be called so; its name alone shows it.
+  if (first.toLowerCase() === 'clear' && (name !== '' || !Object.hasOwn(config.pools, 'clear'))) return clearCommand(parts, name)
   const word = rawInput.trim().toLowerCase()
   const only = word === '' ? undefined : word
   if (only !== undefined && !Object.hasOwn(config.pools, only)) return no(noPool(only, config))
@@ -119,7 +144,7 @@ export function registerCommands(ctx: Context, parts: CommandParts): void {
     inner.commands.register({
       name: ROUTES_COMMAND,
       description: 'Every pool and route: what is left, what is marked, and which would be chosen',
-      input: { hint: '[pool]' },
+      input: { hint: '[pool] | clear <provider>[/<model>]' },
       handler: invocation => routesCommand(parts, invocation),
     })
   })

@@ -246,8 +246,10 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   keepInnermost(ctx, 'agent/request-error', recovery.listener as (...args: never[]) => unknown)
 
   registerProjection(ctx, projectionUnit(config))
-  registerCommands(ctx, { config, clock, book, waits, settings, balances, router, absent })
-  openChannel(ctx, { config, clock, book, waits, resume, balances, router, absent, journal })
+  registerCommands(ctx, {
+    config, clock, book, waits, settings, balances, router, absent, journal, stop: id => stopWaiting(ctx, waits, resume, id),
+  })
+  openChannel(ctx, { config, clock, book, waits, resume, balances, router, absent, journal, settings })
   checkRow(ctx, warn)
   afterStart(ctx, () => {
     balances.check()

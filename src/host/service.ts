@@ -41,7 +41,9 @@ export function createService({ config, book, waits, settings, balances, router,
       const routes = Object.hasOwn(config.pools, pool) ? config.pools[pool]?.routes : undefined
       if (routes === undefined) return undefined
       await Promise.all([absent.look(), balances.refresh(routes.map(route => route.provider))])
-      const { provider, model, reasoningEffort } = chooseStart(pool, router.world, withoutAbsent(config, absent.list))?.route ?? {}
+      // A pool always answers, also where the host has none of its routes.
+      const choice = chooseStart(pool, router.world, withoutAbsent(config, absent.list)) ?? chooseStart(pool, router.world, config)
+      const { provider, model, reasoningEffort } = choice?.route ?? {}
       if (provider === undefined || model === undefined) return undefined
       return Object.freeze({ provider, model, ...reasoningEffort === undefined ? {} : { reasoningEffort } })
     },

@@ -3,6 +3,7 @@ import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import type { RetryChoice, SettingChange } from '../events/settings.ts'
 import type { Config } from '../policy/config.ts'
+import { goesOnAt } from '../policy/resume.ts'
 import { resolveSwitch } from '../policy/settings.ts'
 import type { SessionState } from '../reducers/session.ts'
 import type { SessionBook } from './book.ts'
@@ -72,6 +73,23 @@ export class SettingsWriter {
     const { entries, settings } = this.book.of(session)
     if (this.config.defaultEnabled || entries.open === null || !resolveSwitch(settings, this.config).enabled) return
     recordSetting(session, { setting: 'retry', value: 'off', inherited: false }, 'quota retry: off, the deployment\'s default')
+  }
+
+  /**
+   * Have a run that the end of the host cut off stay as it is. The log says so as it says any switching off, and then what
+   * the switch was.
+   *
+   * @param session - the session.
+   * @returns whether it would have gone on by itself.
+   */
+  stay(session: Session): boolean {
+    const state = this.book.of(session)
+    if (goesOnAt(state, this.config) === undefined) return false
+    const { retry } = state.settings
+    recordSetting(session, { setting: 'retry', value: 'off', inherited: false }, 'quota retry: off, so that the run stays')
+    const back = { setting: 'retry', value: (retry?.value ?? 'default') as RetryChoice, inherited: retry?.source === 'inherited' } as const
+    recordSetting(session, back, `${textOf(back)}, as before`)
+    return true
   }
 
   /**

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { cutText } from '../events/failure.ts'
+import { EARLY_CAUSES } from '../events/policy-key.ts'
 import { MOVED_WHYS } from '../events/route-notes.ts'
 import type { Config } from '../policy/config.ts'
+import { classifyFailure } from '../policy/judge/classify.ts'
 import { nextAttemptOf } from '../policy/resume.ts'
 import { resolvePool, resolveSwitch } from '../policy/settings.ts'
 import type { Entry } from '../reducers/quota.ts'
@@ -23,6 +25,8 @@ const LiveWait = z.object({
   model: z.string().nullable(),
   /** What the provider said, cut. */
   reason: z.string(),
+  /** Epoch ms at which the provider said that its allowance is back, or `null`. */
+  resetsAt: z.number().nullable(),
 })
 
 const Move = z.object({
@@ -57,6 +61,29 @@ export type QuotaRetryFacts = z.infer<typeof QuotaRetryFacts>
 /** What a session waits for. */
 export type LiveWait = z.infer<typeof LiveWait>
 
+/** When the provider's own words named a reset: epoch ms, or `null`. */
+function resetOf({ enteredAt, failure, provider, wait }: Entry): number | null {
+  const read = (now: number): number | null => classifyFailure({ ...failure, provider }, { now }).resetsAt ?? null
+  const at = read(wait?.plannedAt ?? enteredAt)
+  // "In three hours" counts from the refusal, and a wait may be written down again long after it.
+  const counts = at !== null && read((wait?.plannedAt ?? enteredAt) + 60_000) !== at
+  return counts && wait !== null && AGAIN.has(wait.cause) ? null : at
+}
+
+/** Causes of a record that no refusal of this session stands right before. */
+const AGAIN: ReadonlySet<string> = new Set(['shared', ...EARLY_CAUSES])
+
+const knownResets = new WeakMap<object, number | null>()
+
+/** The same, read once for each refusal: a session's value is asked for at every event. */
+function knownReset(entry: Entry): number | null {
+  const known = knownResets.get(entry.failure)
+  if (known !== undefined) return known
+  const at = resetOf(entry)
+  knownResets.set(entry.failure, at)
+  return at
+}
+
 function liveWait(entry: Entry, nextAttemptAt: number | undefined): LiveWait {
   return {
     since: entry.since,
@@ -66,6 +93,7 @@ function liveWait(entry: Entry, nextAttemptAt: number | undefined): LiveWait {
     provider: entry.provider,
     model: entry.model,
     reason: cutText(entry.failure.message, MAX_REASON),
+    resetsAt: knownReset(entry),
   }
 }
 

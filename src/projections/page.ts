@@ -17,6 +17,8 @@ export interface WaitingSession {
   readonly attempts: number | null
   /** What the provider said, cut; empty where only its log knows. */
   readonly reason: string
+  /** Epoch ms at which the provider said that its allowance is back, or `null`. */
+  readonly resetsAt: number | null
 }
 
 /** A session that went to another route. */

@@ -3,6 +3,7 @@ import { type Route, routeName, sameRoute } from '../events/route.ts'
 import { chooseStart, GRADES, type Standing, standingOf, type World } from '../policy/pool/choose.ts'
 import type { Config } from '../policy/config.ts'
 import type { MissingReading, Reading, Readings } from '../policy/pool/readings.ts'
+import { outlookOf } from './outlook.ts'
 import { clockText, durationText, oneLine } from './text.ts'
 
 /** A route that the host would not send to, or that would not take a conversation. */
@@ -125,17 +126,6 @@ export function routesReport(world: World, config: Config, known: RoutesKnown = 
     }
   })
   return { at: world.now, failOpen: config.failOpen, pools }
-}
-
-/**
- * What choosing a route of a pool comes to now: a route that has allowance (`usable`), one that is asked although it has
- * none (`spent`), or nothing, for the host has none of them (`none`).
- *
- * @param pool - the pool.
- */
-export function outlookOf({ chosen, routes }: PoolReport): 'usable' | 'spent' | 'none' {
-  const grade = routes[chosen]?.grade
-  return grade === undefined ? 'none' : grade === 'marked' || grade === 'empty' ? 'spent' : 'usable'
 }
 
 const GRADE_TEXT: Readonly<Record<RouteGrade, string>> = {

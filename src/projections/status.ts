@@ -61,6 +61,7 @@ export function poolStatusText(state: SessionState, config: Config): string {
   const on = state.step.route === null ? 'no request yet' : `on ${oneLine(routeName(state.step.route), 120)}`
   if (source === 'off') return `This session never changes provider (${SOURCES[source] ?? source}); ${on}.`
   if (missing !== undefined) return `This session states pool "${missing}", which the configuration does not have; ${on}.`
+  if (pool === null && state.step.route === null) return `This session follows the pool of its first request; ${on}.`
   if (pool === null) return `No pool governs this session; ${on}.`
   return `Pool ${pool} (${source === 'default' ? 'the only pool that holds its route' : SOURCES[source] ?? source}); ${on}.`
 }

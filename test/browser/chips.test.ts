@@ -4,7 +4,7 @@ import { violations } from './support/axe.ts'
 import { skipBrowser } from './support/chromium.ts'
 import { hasFocus, openStage, poolChip, retryChip, row, startWait, type Stage } from './support/stage.ts'
 
-describe.skipIf(skipBrowser)('the chips', { timeout: 60_000 }, () => {
+describe.skipIf(skipBrowser)('the chips', { timeout: 150_000 }, () => {
   let stage: Stage
   beforeAll(async () => { stage = await openStage() }, 120_000)
   afterAll(async () => { await (stage as Stage | undefined)?.close() })

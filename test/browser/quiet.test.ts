@@ -29,7 +29,7 @@ async function rewriteFacts(context: BrowserContext, change: (text: string) => s
   })
 }
 
-describe.skipIf(skipBrowser)('the page stays whole', { timeout: 60_000 }, () => {
+describe.skipIf(skipBrowser)('the page stays whole', { timeout: 150_000 }, () => {
   let stage: Stage
   beforeAll(async () => { stage = await openStage() }, 120_000)
   afterAll(async () => { await (stage as Stage | undefined)?.close() })

@@ -30,7 +30,7 @@ function foreign(url: string, headers: Record<string, string>): Promise<number> 
   })
 }
 
-describe.skipIf(skipBrowser)('the settings page', { timeout: 60_000 }, () => {
+describe.skipIf(skipBrowser)('the settings page', { timeout: 150_000 }, () => {
   let stage: Stage
   beforeAll(async () => { stage = await openStage({ config }) }, 120_000)
   afterAll(async () => { await (stage as Stage | undefined)?.close() })

@@ -5,7 +5,7 @@ import { openStage, poolChip, reply, retryChip, row, startWait, styleOf, type St
 
 const NEXT = /Next check \d\d:\d\d/
 
-describe.skipIf(skipBrowser)('a wait', { timeout: 60_000 }, () => {
+describe.skipIf(skipBrowser)('a wait', { timeout: 150_000 }, () => {
   let stage: Stage
   beforeAll(async () => { stage = await openStage() }, 120_000)
   afterAll(async () => { await (stage as Stage | undefined)?.close() })
@@ -23,14 +23,15 @@ describe.skipIf(skipBrowser)('a wait', { timeout: 60_000 }, () => {
     const page = await stage.page({ session })
     await retryChip(page).waitFor()
     await page.getByText('from alpha').waitFor()
-    const boxes = async () => Promise.all([page.getByRole('textbox').first(), poolChip(page), retryChip(page)].map(part => part.boundingBox()))
+    // The chip grows to its left, where nothing stands.
+    const boxes = async () => Promise.all([page.getByRole('textbox').first(), poolChip(page)].map(part => part.boundingBox()))
     const before = await boxes()
     await startWait(stage, session, refusals.insufficientBalance)
     await page.locator('[data-lqr=retry]').getByText(NEXT).first().waitFor()
     expect(await boxes()).toEqual(before)
     await retryChip(page).hover()
     const tip = page.getByRole('tooltip').filter({ hasText: 'Out of allowance' })
-    expect(await tip.innerText()).toMatch(/Provider\s+alpha\s+Model\s+m\s+Reason\s+[^\n]+\s+Since\s+\d\d:\d\d[^\n]*\s+Checks\s+1\s+Next check\s+\d\d:\d\d\s+It answered\s+402: .*Insufficient Balance/)
+    expect(await tip.innerText()).toMatch(/Route\s+alpha\/m\s+Since\s+\d\d:\d\d[^\n]*\s+Next check\s+\d\d:\d\d\s+It answered\s+Insufficient Balance$/)
     await page.mouse.move(0, 0)
     await tip.waitFor({ state: 'detached' })
     stage.alpha.setAnswer(reply('here again'))
@@ -38,8 +39,9 @@ describe.skipIf(skipBrowser)('a wait', { timeout: 60_000 }, () => {
     await row(page, 'Retry now').click()
     await page.getByText('here again').waitFor()
     await page.locator('[data-lqr=retry]').getByText('Quota retry: On').first().waitFor()
+    // One line for the whole wait.
     expect(await page.locator('[data-lqr=line]').allInnerTexts()).toEqual([
-      expect.stringContaining('Waited for the allowance of alpha/m'), expect.stringContaining('Asked again: you asked for it'),
+      expect.stringMatching(/^Waited \d+ secs? for the allowance of alpha\/m; asked because you asked for it/),
     ])
   })
 
@@ -48,12 +50,13 @@ describe.skipIf(skipBrowser)('a wait', { timeout: 60_000 }, () => {
     const page = await stage.page({ session, viewport: { width, height: 800 } })
     await retryChip(page).waitFor()
     await page.getByText('from alpha').waitFor()
-    const boxes = async () => Promise.all([page.getByRole('textbox').first(), poolChip(page), retryChip(page)].map(part => part.boundingBox()))
-    const [field, pool, retry] = await boxes()
+    const send = page.locator('[data-composer-card] button').last()
+    const boxes = async () => Promise.all([page.getByRole('textbox').first(), send, retryChip(page)].map(part => part.boundingBox()))
+    const [field, button, retry] = await boxes()
     await startWait(stage, session, refusals.insufficientBalance)
     await page.locator('[data-lqr=retry] [data-state=waiting]').waitFor()
-    const [fieldNow, poolNow, retryNow] = await boxes()
-    expect([fieldNow, poolNow]).toEqual([field, pool])
+    const [fieldNow, buttonNow, retryNow] = await boxes()
+    expect([fieldNow, buttonNow]).toEqual([field, button])
     expect(retryNow).toMatchObject({ y: retry?.y, height: retry?.height })
     await retryChip(page).click()
     const pane = await page.locator('[data-conversation-scroll]').boundingBox()
@@ -61,6 +64,41 @@ describe.skipIf(skipBrowser)('a wait', { timeout: 60_000 }, () => {
     expect(card!.x).toBeGreaterThanOrEqual(pane!.x)
     expect(card!.x + card!.width).toBeLessThanOrEqual(pane!.x + pane!.width)
     expect(card!.y).toBeGreaterThanOrEqual(0)
+    await stage.api.cancel(session)
+  })
+
+  it('lets through what a person does in the composer while its card shows', async () => {
+    const session = await alone()
+    const page = await stage.page({ session })
+    await startWait(stage, session, refusals.insufficientBalance)
+    await page.locator('[data-lqr=retry]').getByText(NEXT).first().waitFor()
+    await retryChip(page).hover()
+    const tip = page.getByRole('tooltip').filter({ hasText: 'Out of allowance' })
+    const [card, field] = [await tip.boundingBox(), await page.getByRole('textbox').first().boundingBox()]
+    // Straight from the chip to a place of the composer that the card covers.
+    const place = { x: card!.x + card!.width / 2, y: field!.y + field!.height / 2 }
+    expect(place.y).toBeLessThan(card!.y + card!.height)
+    await page.mouse.move(place.x, place.y)
+    await page.mouse.down()
+    await page.mouse.up()
+    await page.keyboard.type('and more')
+    expect(await page.getByRole('textbox').first().evaluate((node: any) => node.value ?? node.textContent)).toContain('and more')
+    await tip.waitFor({ state: 'detached' })
+    await stage.api.cancel(session)
+  })
+
+  it('says when the provider is back in the reader\'s own time, and counts the last seconds', async () => {
+    const session = await alone()
+    const page = await stage.page({ session, timezoneId: 'Asia/Tokyo' })
+    await startWait(stage, session, usageLimitUntil(new Date(Date.now() + 100_000)))
+    await page.locator('[data-lqr=retry]').getByText(/Next check in \d+ sec/).first().waitFor()
+    await retryChip(page).click()
+    const card = row(page, 'Retry now').locator('xpath=ancestor::*[@role="menu"]/..')
+    const back = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'Asia/Tokyo' }).format(Date.now() + 100_000)
+    expect(await card.innerText()).toMatch(/It is back\s+\d\d:\d\d/)
+    expect(await card.innerText()).toContain(back.slice(0, 3))
+    const text = await retryChip(page).innerText()
+    await expect.poll(() => retryChip(page).innerText()).not.toBe(text)
     await stage.api.cancel(session)
   })
 
@@ -148,7 +186,7 @@ describe.skipIf(skipBrowser)('a wait', { timeout: 60_000 }, () => {
     expect(await branches.count()).toBeGreaterThan(0)
     expect(await branches.last().isEnabled()).toBe(true)
     await poolChip(page).hover()
-    expect(await page.getByRole('tooltip').filter({ hasText: 'Moved to another route' }).innerText()).toMatch(/From\s+alpha\/m\s+To\s+beta\/n\s+Pool\s+medium/)
+    expect(await page.getByRole('tooltip').filter({ hasText: 'Moved to another route' }).innerText()).toMatch(/From\s+alpha\/m\s+To\s+beta\/n\s+Pool\s+medium\s+At\s+\d\d:\d\d\s+Because\s+alpha\/m is out of allowance/)
     stage.beta.setAnswer(reply('the next turn'))
     await stage.api.ask(session, 'and on')
     await page.getByText('the next turn').waitFor()

@@ -5,7 +5,7 @@ import { quotaRetryFacts } from '../../src/projections/facts.ts'
 import { initialState } from '../../src/reducers/session.ts'
 
 const facts = quotaRetryFacts(initialState, parseConfig({}))
-const wait = { since: 1, nextAttemptAt: 2, pending: true, attempts: 1, provider: 'a', model: 'm', reason: 'no more' }
+const wait = { since: 1, nextAttemptAt: 2, pending: true, attempts: 1, provider: 'a', model: 'm', reason: 'no more', resetsAt: null }
 const lastMove = { from: null, to: { provider: 'b', model: 'n' }, pool: 'p', at: 1, turn: 0 }
 
 describe('the facts of a session', () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { en, TEXTS, zh } from '../../client/texts.ts'
 import { WAIT_CAUSES } from '../../src/events/policy-key.ts'
-import { GRADES } from '../../src/policy/pool/choose.ts'
+import { ROUTE_GRADES } from '../../src/projections/routes.ts'
 
 const client = fileURLToPath(new URL('../../client', import.meta.url))
 const sources = readdirSync(client, { recursive: true, encoding: 'utf8' })
@@ -32,7 +32,7 @@ describe('the texts', () => {
   })
 
   it('have one for each grade and each early cause', () => {
-    expect(GRADES.filter(grade => !(`grade.${grade}` in TEXTS))).toEqual([])
+    expect(ROUTE_GRADES.filter(grade => !(`grade.${grade}` in TEXTS))).toEqual([])
     const early = ['asked', 'message', 'reading', 'answer', 'ramp', 'relay']
     expect(WAIT_CAUSES.filter(cause => early.includes(cause) && !(`why.${cause}` in TEXTS))).toEqual([])
   })

@@ -24,8 +24,17 @@ describe('the facts of a session', () => {
 
   it('show a live wait', () => {
     expect(facts(waitingLog()).wait).toEqual({
-      since: NOON, nextAttemptAt: NOON + HOUR, pending: true, attempts: 1, provider: 'a', model: 'm', reason: '402: Insufficient Balance',
+      since: NOON, nextAttemptAt: NOON + HOUR, pending: true, attempts: 1, provider: 'a', model: 'm', reason: '402: Insufficient Balance', resetsAt: null,
     })
+  })
+
+  it.each([
+    ['a time', `Usage limit reached. Resets at ${new Date(NOON + 3 * HOUR).toISOString()}`, 'shared', NOON + 3 * HOUR],
+    ['a length of time', 'Usage limit reached. Try again in 3 hours', undefined, NOON + 3 * HOUR],
+    ['a length of time, long before', 'Usage limit reached. Try again in 3 hours', 'shared', null],
+  ] as const)('show the reset that the provider named as %s', (_what, message, cause, expected) => {
+    const waited = refusedLog().waits(HOUR, { failure: { code: 'QUOTA', message }, ...cause === undefined ? {} : { cause } })
+    expect(facts(waited).wait?.resetsAt).toBe(expected)
   })
 
   it('show an entry that holds no wait', () => {

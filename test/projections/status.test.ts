@@ -46,7 +46,7 @@ describe('/quota-retry status', () => {
 
 describe('/quota-pool status', () => {
   it.each([
-    ['No pool governs this session; no request yet.', log()],
+    ['This session follows the pool of its first request; no request yet.', log()],
     ['Pool p (the only pool that holds its route); on a/m.', log().turn().asks()],
     ['No pool governs this session; on b/n.', log().turn().asks('b', 'n')],
     ['Pool p (set in this session); no request yet.', log().command('/quota-pool p')],

@@ -21,6 +21,8 @@ export interface StageOptions {
   /** Configuration of the row; the pools above by default. */
   readonly config?: Record<string, unknown>
   readonly patches?: HomeOptions['patches']
+  /** Models of `beta` besides `n` and `x`. */
+  readonly models?: readonly string[]
   /** False for a host without the plugin. */
   readonly plugin?: boolean
 }
@@ -45,7 +47,7 @@ export interface Stage {
   session(): Promise<string>
   /** Opens a page; what goes wrong in it is in {@link problems}. */
   page(options: PageOptions): Promise<Page>
-  /** Errors that no script caught, in any page since the last look. */
+  /** Errors that no script caught, in any page since the last look, which closes the pages. */
   problems(): string[]
   /** Ends the host and starts another on the same home. */
   restart(): Promise<void>
@@ -68,7 +70,7 @@ async function openHome(options: StageOptions, alpha: Provider, beta: Provider):
   try {
     return await makeHome({
       profile: 'web',
-      providers: { alpha: { url: alpha.url, models: ['m'] }, beta: { url: beta.url, models: ['n', 'x'] } },
+      providers: { alpha: { url: alpha.url, models: ['m'] }, beta: { url: beta.url, models: ['n', 'x', ...options.models ?? []] } },
       defaultModel: { provider: 'alpha', model: 'm' },
       // The notice that every new home greets with.
       settings: { 'ui-onboarding': { welcomeNoticeVersion: '2026-08-13.1' } },
@@ -109,7 +111,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     async page({ session, prepare, ...more }) {
       const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 }, ...more })
       contexts.push(context)
-      context.setDefaultTimeout(15_000)
+      context.setDefaultTimeout(45_000)
       await context.addInitScript(`localStorage.setItem('dsh.sessions.current', JSON.stringify({ sessionId: ${JSON.stringify(session)} }))`)
       await prepare?.(context)
       const page = await context.newPage()
@@ -121,6 +123,8 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     problems() {
       const found = problems
       problems = []
+      // Pages that stay open slow down those of the tests that follow.
+      for (const context of contexts.splice(0)) void context.close().catch(() => {})
       return found
     },
     async restart() {
