@@ -27,15 +27,18 @@ export function readLog(session: Session): readonly unknown[] {
 }
 
 /**
- * Whether an event is a piece of an answer on its way: the provider took the request.
+ * How much an event holds of an answer on its way, which shows that the provider took the request.
  *
  * @param event - an event of a session.
+ * @returns UTF-16 units of text; `Infinity` for what no refusal holds (reasoning, a tool call), 0 for every other event.
  */
-export function isStreamed(event: unknown): boolean {
-  const { type, data } = event as { type?: unknown; data?: { chunk?: { type?: unknown } } }
+export function streamedText(event: unknown): number {
+  const { type, data } = event as { type?: unknown; data?: { chunk?: { type?: unknown; text?: unknown } } }
   const chunk = data?.chunk?.type
   // Only what the model wrote: a refused request may still report a usage of zero.
-  return type === 'assistant/chunk' && typeof chunk === 'string' && chunk.endsWith('-delta')
+  if (type !== 'assistant/chunk' || typeof chunk !== 'string' || !chunk.endsWith('-delta')) return 0
+  if (chunk !== 'text-delta') return Number.POSITIVE_INFINITY
+  return typeof data?.chunk?.text === 'string' ? data.chunk.text.length : 0
 }
 
 /** The part of the projection registry that every release has. */

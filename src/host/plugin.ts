@@ -1,9 +1,11 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
+import { bareText, MAX_BARE_TEXT } from '../events/answer.ts'
 import type { Fact } from '../events/facts.ts'
 import { routeName, sameRoute } from '../events/route.ts'
 import { type Config, ConfigError, type ConfigInput, parseConfig } from '../policy/config.ts'
+import { provesAllowance } from '../policy/judge/answer.ts'
 import { heldWait, indexChange } from '../policy/resume.ts'
 import { oneLine } from '../projections/text.ts'
 import { projectionUnit } from '../projections/unit.ts'
@@ -19,7 +21,7 @@ import { openChannel } from './channel.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { registerCommands } from './commands.ts'
 import { Gates } from './gates.ts'
-import { isStreamed, keepInnermost, lastUsed, liveSession, liveSessions, onArchived, onPick, registerProjection, shownModel } from './harness.ts'
+import { keepInnermost, lastUsed, liveSession, liveSessions, onArchived, onPick, registerProjection, shownModel, streamedText } from './harness.ts'
 import { attachStorage, Journal } from './journal-store.ts'
 import { Recovery } from './recovery.ts'
 import { Resume } from './resume.ts'
@@ -66,6 +68,25 @@ async function takePicks(ctx: Context, sessions: readonly Session[], { flush, ro
   }
 }
 
+/** What is known of answers before it is known that they are some: a cache, without it others follow a moment later. */
+class Proof {
+  /** What the event at hand says, where it is an answer that may be a refusal. */
+  said: string | undefined
+  private readonly streamed = new Map<string, number>()
+
+  /** @returns whether more has streamed in than a refusal says. */
+  streams(session: string, units: number): boolean {
+    if (units === 0) return false
+    const all = (this.streamed.get(session) ?? 0) + units
+    this.streamed.set(session, all)
+    return all > MAX_BARE_TEXT
+  }
+
+  ended(session: string): void {
+    this.streamed.delete(session)
+  }
+}
+
 /** What a fact of a session may set in motion. */
 interface Moving {
   readonly journal: Journal
@@ -77,6 +98,7 @@ interface Moving {
   readonly resume: () => Resume
   /** Have the host write a session's log to its disk. */
   readonly flush: (session: Session) => Promise<void>
+  readonly proof: Proof
   /** The folded state of a session. */
   readonly stateOf: (session: Session) => SessionState
 }
@@ -97,8 +119,10 @@ function onFact(moving: Moving, session: Session, fact: Fact, before: SessionSta
   // A turn that ends with its wait given up waited for the plugin that was unloaded before this one.
   if (fact.type === 'turnEnded' && fact.outcome === 'error' && after.entries.open?.cutOff != null) void resume().start()
   // A turn that the end of its host cut off is told of when its log is opened, by whoever takes it up.
+  if (fact.type === 'turnEnded') moving.proof.ended(session.id)
   if (fact.type === 'turnEnded' && fact.outcome !== 'interrupted') gates.left(session.id)
-  if (fact.type === 'answered') {
+  if (fact.type === 'answered' || fact.type === 'requestFailed') moving.proof.ended(session.id)
+  if (fact.type === 'answered' && provesAllowance(moving.proof.said, fact.route?.provider ?? after.step.route?.provider, now())) {
     const route = fact.route ?? after.step.route
     // An answer may stream for minutes after the allowance is spent: it tells of the time at which it was asked for.
     const sentAt = gates.sentAt(session.id)
@@ -199,7 +223,8 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const balances = new Balances(ctx, config, commands, clock, voice, (provider, reading) => { watch.read(provider, reading) })
   const watch = new Watch({ config, clock, scheduler, journal, gates, refresh: providers => balances.refresh(providers) })
   const flush = async (session: Session): Promise<void> => { await ctx.get('sessions')?.flush(session) }
-  const moving: Moving = { journal, gates, now: () => clock.now(), watch, announcer: new Announcer(ctx, warn), resume: () => resume, flush, stateOf: session => book.of(session) }
+  const proof = new Proof()
+  const moving: Moving = { journal, gates, now: () => clock.now(), watch, announcer: new Announcer(ctx, warn), resume: () => resume, flush, proof, stateOf: session => book.of(session) }
   const book = new SessionBook((...change) => { onFact(moving, ...change) })
   const settings = new SettingsWriter(ctx, config, book, warn)
   const router = new Router({ ctx, config, clock, book, journal, balances, voice })
@@ -209,10 +234,12 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const resume = new Resume({ ctx, config, clock, scheduler, book, gates, journal, voice })
 
   ctx.on('session/event', guarded(warn, 'reading an event', (session: Session, event: unknown) => {
-    if (gates.isProbing(session.id) && isStreamed(event)) {
+    // The first words of an answer may be those of a refusal.
+    if (gates.isProbing(session.id) && proof.streams(session.id, streamedText(event))) {
       const { route } = book.of(session).step
       if (route !== null) gates.streaming(session.id, route)
     }
+    proof.said = bareText(event)
     book.observe(session, event)
   }))
   ctx.on('agent/created', guarded(warn, 'inheriting settings', ({ agent }: { agent: Agent }) => { settings.inherit(agent) }))

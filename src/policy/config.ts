@@ -54,6 +54,7 @@ const ConfigSchema = z.strictObject({
   failOpen: flag().default(true),
   exhaustedCooldownMs: delay().default(3_600_000),
   beforeNativeRetries: flag().default(false),
+  returnToPreferred: z.enum(['never', 'turn', 'step'], 'never, turn or step').default('turn'),
   probe: z.enum(['single', 'each'], 'single or each').default('single'),
   resumeOnStart: flag().default(true),
   resumeConcurrency: z.number('a whole number from 1 to 64').int('a whole number from 1 to 64')

@@ -78,6 +78,16 @@ export function evolveMarks(state: MarksState, record: JournalRecord): MarksStat
 const holds = (mark: Mark | undefined, now: number): mark is Mark => mark !== undefined && now < mark.until && mark.at <= now + AHEAD_MS
 
 /**
+ * The marks of a route and of its provider that no longer hold, and that nothing lifted: nobody was answered since.
+ *
+ * @param marks - the folded marks.
+ * @param route - the route.
+ * @param now - epoch ms.
+ */
+export const lapsedMarks = (marks: MarksState, { provider, model }: Route, now: number): Mark[] =>
+  [held(marks, { provider }), held(marks, { provider, model })].filter(mark => mark !== undefined && !holds(mark, now)) as Mark[]
+
+/**
  * The mark that holds for a provider as a whole.
  *
  * @param marks - the folded marks.

@@ -1,5 +1,6 @@
 import type { Fact, FactOf } from '../events/facts.ts'
 import { cutText, type Failure } from '../events/failure.ts'
+import type { MovedWhy } from '../events/route-notes.ts'
 import { type Route, sameRoute } from '../events/route.ts'
 import { refusedRoute, type StepState } from './step.ts'
 
@@ -37,7 +38,7 @@ export interface PicksState {
   /** Whether the session was put in a pool after what the person picked last. */
   readonly overruled: boolean
   /** Where the last move was made, and the route that its request left. */
-  readonly moved: Place & { readonly from: Route; readonly beforeSending: boolean } | null
+  readonly moved: Place & { readonly from: Route; readonly beforeSending: boolean; readonly why: MovedWhy | null } | null
   /** Where the last request was made. */
   readonly asked: Place
   /** What the session was moved off, the oldest first. */
@@ -109,7 +110,7 @@ function moveTo(state: PicksState, fact: FactOf<'movePlanned'>, step: StepState)
   const to = isPending(state) ? {} : { to: { provider, model, pool: fact.pool }, picked: null }
   return {
     ...state, base: state.base ?? step.route, ...to,
-    moved: from === null || isFirstOfStep(state.moved, fact) ? state.moved : { turn: fact.turn, step: fact.step, from, beforeSending: false },
+    moved: from === null || isFirstOfStep(state.moved, fact) ? state.moved : { turn: fact.turn, step: fact.step, from, beforeSending: false, why: null },
     left: withLeft(state.left, from, fact.failure),
   }
 }
@@ -121,7 +122,7 @@ function requestMoved(state: PicksState, { base, from, pool, to, why }: FactOf<'
   const later = state.moved === null || !samePlace(state.moved, step)
   return {
     ...state, base, to: { provider, model, pool }, stands: state.stands || (later && !sameRoute(base, from)), picked: null, overruled: state.overruled || assigned,
-    moved: { turn: step.turn, step: step.step, from, beforeSending: true },
+    moved: { turn: step.turn, step: step.step, from, beforeSending: true, why },
     left: assigned ? [] : why === 'marked' ? withLeft(state.left, from, null) : state.left.filter(other => !sameRoute(other.route, to)),
     put: assigned ? pool : state.put,
   }

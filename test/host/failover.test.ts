@@ -459,14 +459,32 @@ describe('at every request', () => {
     expect(retries(two)).toHaveLength(0)
   })
 
-  it('a session in no entry stays where it is when the mark is gone', async () => {
-    host = await open()
+  it.each([['turn', 'a/m'], ['never', 'b/n']])('a moved session goes back when the mark is gone: %s', async (returnToPreferred, route) => {
+    host = await open({ pools, returnToPreferred })
     const agent = await host.start()
     await ask(agent)
     out.clear()
     await pass(2 * HOUR)
     await ask(agent, 'more')
-    expect(host.adapter.routes.at(-1)).toBe('b/n')
+    expect(host.adapter.routes.at(-1)).toBe(route)
+    expect(outcomes(agent)).toEqual(['completed', 'completed'])
+  })
+
+  it('one of several moved sessions tries the preferred route for all, and costs one request when it is refused', async () => {
+    host = await open()
+    const agents: any[] = []
+    for (let index = 0; index < 5; index += 1) agents.push(await host.start(`s${index}`))
+    for (const agent of agents) await ask(agent)
+    const count = (): number => host.adapter.routes.filter(route => route === 'a/m').length
+    const before = count()
+    await pass(2 * HOUR)
+    for (const agent of agents) await ask(agent, 'more')
+    expect(count() - before).toBe(1)
+    out.clear()
+    await pass(2 * HOUR)
+    for (const agent of agents) await ask(agent, 'and more')
+    expect(count() - before).toBe(6)
+    expect(facts(agents[4]).lastMove).toMatchObject({ from: B, to: A, why: 'preferred' })
   })
 
   it('a model that was picked outside the pool is left alone', async () => {

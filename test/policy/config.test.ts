@@ -22,7 +22,7 @@ const withRoute = (more: object): unknown => ({ pools: { p: { routes: [{ ...rout
 describe('no configuration', () => {
   it.each([undefined, null, {}])('as %j is every default', (input) => {
     expect(parseConfig(input)).toEqual({
-      longTermDelayMs: 3_600_000, defaultEnabled: true, pools: {}, balances: [], failOpen: true, exhaustedCooldownMs: 3_600_000, beforeNativeRetries: false, probe: 'single',
+      longTermDelayMs: 3_600_000, defaultEnabled: true, pools: {}, balances: [], failOpen: true, exhaustedCooldownMs: 3_600_000, beforeNativeRetries: false, returnToPreferred: 'turn', probe: 'single',
       resumeOnStart: true, resumeConcurrency: 4, resumeDelaySeconds: 3, continuation: expect.stringContaining('Continue where you left off'),
     })
   })
@@ -35,7 +35,7 @@ describe('no configuration', () => {
 describe('a whole configuration', () => {
   it('is read as it stands', () => {
     const input = {
-      longTermDelayMs: 1_800_000, defaultEnabled: false, maxWaitMs: MAX_DELAY_MS, failOpen: false, exhaustedCooldownMs: 1, beforeNativeRetries: true, probe: 'each',
+      longTermDelayMs: 1_800_000, defaultEnabled: false, maxWaitMs: MAX_DELAY_MS, failOpen: false, exhaustedCooldownMs: 1, beforeNativeRetries: true, returnToPreferred: 'step', probe: 'each',
       resumeOnStart: false, resumeConcurrency: 2, resumeDelaySeconds: 0, continuation: 'Go on.',
       pools: { 'medium-2': { routes: [{ ...route, reasoningEffort: 'high' }, { provider: 'b', model: 'deep/m' }] } },
       balances: [
@@ -67,7 +67,7 @@ describe('a bad value is named with its key, itself and what is allowed', () => 
   const flags = ['defaultEnabled', 'failOpen', 'beforeNativeRetries'].flatMap(key =>
     ['yes', 0, null].map((value): [string, unknown, string] => [key, value, 'true or false']))
   it.each<[string, unknown, string]>([
-    ...delays, ...flags, ['probe', 'all', 'single or each'], ['pools', 'medium', 'a map from pool names to {routes: [...]}'], ['balances', 7, 'a list of balance sources'],
+    ...delays, ...flags, ['probe', 'all', 'single or each'], ['returnToPreferred', 'soon', 'never, turn or step'], ['pools', 'medium', 'a map from pool names to {routes: [...]}'], ['balances', 7, 'a list of balance sources'],
   ])('%s: %s', (key, value, allowed) => {
     const shown = typeof value === 'string' ? `"${value}"` : String(value)
     expect(problems({ [key]: value })).toEqual([`"${key}" must be ${allowed}, got ${shown}`])

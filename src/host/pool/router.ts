@@ -182,6 +182,7 @@ export class Router {
       decision = this.decide(payload, base)
     }
     for (const note of decision.notes) this.tell(session, note)
+    this.parts.journal.append(...decision.trial)
     if (isMove(decision) && !sameRoute(decision.from, decision.route)) this.show(session, decision.route)
     return isAlready(base, decision.route) ? base : withRoute(base, decision.route)
   }

@@ -1,8 +1,9 @@
 import { type Route, sameRoute } from '../../events/route.ts'
 import type { MovedWhy, RouteNote } from '../../events/route-notes.ts'
-import { markOf } from '../../reducers/marks.ts'
+import { markOf, type MarkRecord } from '../../reducers/marks.ts'
 import { isPending, type PicksState } from '../../reducers/picks.ts'
 import type { SessionState } from '../../reducers/session.ts'
+import { chooseBack, trialOf } from './back.ts'
 import { chooseMove, chooseStart, type Choice, standingOf, type World } from './choose.ts'
 import type { Config } from '../config.ts'
 import { resolvePool, resolveSwitch } from '../settings.ts'
@@ -22,7 +23,7 @@ export type RequestWhy =
   | { readonly kind: 'moved-before' }
   /**
    * It leaves its route before it is sent: `assigned`, the session was put in a pool since its last request; `marked`,
-   * the provider is marked and the pool holds another route.
+   * the provider is marked and the pool holds another route; `preferred`, a route that the pool prefers is usable again.
    */
   | { readonly kind: MovedWhy; readonly choice: Choice }
 
@@ -34,6 +35,8 @@ export interface RequestDecision {
   readonly why: RequestWhy
   /** What the log must be told, for nothing else in it would say so. */
   readonly notes: readonly RouteNote[]
+  /** What keeps others from a route that this request tries again. */
+  readonly trial: readonly MarkRecord[]
 }
 
 /** A request that is about to be sent. */
@@ -97,7 +100,7 @@ function decided(request: RequestContext, current: Target, target: Target, why: 
   const notes: RouteNote[] = leaves
     ? [{ kind: 'moved', base: bare(base), from, to: bare(target), pool: why.choice.pool, why: why.kind }]
     : why.kind === 'picked' ? [] : noteOnBase(base, state)
-  return { from, route: target, why, notes }
+  return { from, route: target, why, notes, trial: why.kind === 'preferred' ? trialOf(target, request.world) : [] }
 }
 
 /** The move of a request whose provider is marked, if the pool holds another route that may be asked in this step. */
@@ -123,6 +126,10 @@ function picksAgain({ base, state, world }: RequestContext, enabled: boolean): b
   return !enabled || markOf(world.marks, base, world.now) === undefined
 }
 
+/** Whether the session went back to its route in this step: it tries that for all, and the mark that tells the others so is not for it. */
+const triesAgain = ({ picks: { moved }, step }: SessionState): boolean =>
+  moved !== null && moved.why === 'preferred' && moved.turn === step.turn && moved.step === step.step
+
 const stayKind = (base: Target, current: Target, picks: PicksState): RequestWhy =>
   isPending(picks) ? { kind: 'picked' } : { kind: isAlready(base, current) ? 'as-it-is' : 'moved-before' }
 
@@ -131,8 +138,8 @@ const stayKind = (base: Target, current: Target, picks: PicksState): RequestWhy 
  *
  * A pick of the person always wins. A pool that the session was just put in chooses its route. Otherwise the session
  * stays where it is, unless the provider itself reported the allowance spent and the pool holds a route that is not:
- * a reading below a threshold never moves a running session, and a lapsed mark moves it back only to what the person
- * picked.
+ * a reading below a threshold never moves a running session. Back it goes to what the person picked, and, as the
+ * configuration says, to a route that its pool prefers, when these may be asked again.
  *
  * @param request - the request, and what is known.
  * @param config - the deployment.
@@ -151,7 +158,9 @@ export function decideRequest(request: RequestContext, config: Config): RequestD
   if (picksAgain(request, enabled)) return decided(request, current, base, { kind: 'picked' })
   const stay = decided(request, current, current, stayKind(base, current, picks))
   // A person wants it asked, marked or not.
-  if (sameRoute(current, picks.picked) || !enabled || state.step.asking) return stay
+  if (sameRoute(current, picks.picked) || !enabled || state.step.asking || triesAgain(state)) return stay
   const choice = moveFrom(current, request, config)
-  return choice === undefined ? stay : decided(request, current, choice.route, { kind: 'marked', choice })
+  if (choice !== undefined) return decided(request, current, choice.route, { kind: 'marked', choice })
+  const back = chooseBack(current, { ...request, unfit: request.unfit ?? [] }, config)
+  return back === undefined ? stay : decided(request, current, back.route, { kind: 'preferred', choice: back })
 }
