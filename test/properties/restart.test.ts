@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { evolveEvent, foldSession } from '../../src/reducers/session.ts'
 import { SECOND } from '../support/build.ts'
 import { reach } from '../support/reach.ts'
-import { rows } from './generator.ts'
+import { longest, walk } from './walk.ts'
 
 type Row = any
 
@@ -21,8 +21,9 @@ function repaired(log: readonly Row[], withStep: boolean): Row[] {
   ]
 }
 
-const cutAnywhere = fc.tuple(rows, fc.nat(), fc.boolean()).map(([log, cut, withStep]) => {
-  const before = log.slice(0, 1 + cut % log.length)
+/** What a fork took over is written at once, with its head. */
+const cutAnywhere = fc.tuple(walk.map(longest), fc.nat(), fc.boolean()).map(([{ rows, ownFrom }, cut, withStep]) => {
+  const before = rows.slice(0, ownFrom + cut % (rows.length - ownFrom + 1))
   return { before, after: repaired(before, withStep) }
 })
 
