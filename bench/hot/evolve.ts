@@ -19,7 +19,7 @@ export const OTHERS: readonly { readonly type: string; readonly data: any }[] = 
 
 /** One fold of an event that does not concern the unit: ours against a plain one. */
 export function benchEvolve(): Record<string, number> {
-  const unit: ProjectionUnit = projectionUnit({ defaultEnabled: true, pools: {}, resumeOnStart: true })
+  const unit: ProjectionUnit = projectionUnit({ defaultEnabled: true, pools: {}, resumeOnStart: true, transient: { enabled: true } })
   const events = OTHERS.map((event, seq) => ({ ...event, seq, time: 1 }))
   const fold = <S>(apply: (state: S, event: any) => S, init: S) => (count: number): void => {
     let state = init

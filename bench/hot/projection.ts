@@ -36,7 +36,7 @@ const plain = (key: string): unknown => ({ ...plainUnit, key, schema: z.object({
 export async function benchProjection(): Promise<Record<string, number>> {
   const hosts = {
     none: await hosted([]), plain: await hosted([plain('plain')]), plainAgain: await hosted([plain('plain')]),
-    ours: await hosted([projectionUnit({ defaultEnabled: true, pools: {}, resumeOnStart: true })]),
+    ours: await hosted([projectionUnit({ defaultEnabled: true, pools: {}, resumeOnStart: true, transient: { enabled: true } })]),
   }
   const names = Object.keys(hosts) as (keyof typeof hosts)[]
   const rounds = Object.fromEntries(names.map(name => [name, [] as number[]])) as Record<keyof typeof hosts, number[]>

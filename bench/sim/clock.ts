@@ -30,6 +30,10 @@ export class SimClock implements Clock {
     return this.wall
   }
 
+  ticks(): number {
+    return this.wall
+  }
+
   /** Timers that are set. */
   get pending(): number {
     return this.timers.filter(({ run }) => run !== undefined).length

@@ -72,7 +72,7 @@ export class SoakHost {
       llm: { resolveCallConfig: async () => ({}) },
     } as unknown as Context
     // Nothing of a process goes on once that was killed.
-    const timers: Clock = { now: () => clock.now(), after: (run, delayMs) => clock.after(() => { if (!this.life.signal.aborted) run() }, delayMs) }
+    const timers: Clock = { now: () => clock.now(), ticks: () => clock.ticks(), after: (run, delayMs) => clock.after(() => { if (!this.life.signal.aborted) run() }, delayMs) }
     apply(ctx, config, { clock: timers, random })
   }
 

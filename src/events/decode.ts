@@ -80,6 +80,8 @@ function retryPlanned(data: Raw, at: At): Fact | undefined {
   switch (ours?.kind) {
     case 'wait':
       return { type: 'waitPlanned', ...planned, intervalMs: ours.intervalMs, cause: ours.cause, ...ours.on === undefined ? {} : { on: ours.on }, ...at }
+    case 'backoff':
+      return { type: 'backoffPlanned', ...planned, cause: ours.cause, ...at }
     case 'move':
       return { type: 'movePlanned', ...planned, pool: ours.pool, to: { provider: ours.provider, model: ours.model }, ...ours.afterWait === undefined ? {} : { afterWait: ours.afterWait }, ...at }
     default:
@@ -137,7 +139,8 @@ function turnEnded(data: Raw, at: At): Fact | undefined {
   const outcome = isRecord(reason) && isText(reason['kind']) ? reason['kind'] : 'unknown'
   const cause = isRecord(reason) ? reason['reason'] : undefined
   const by = isRecord(cause) && isText(cause['kind']) ? { by: cause['kind'] } : {}
-  return { type: 'turnEnded', turn: data['turn'], outcome, ...by, ...at }
+  const failed = outcome === 'error' && isRecord(reason) ? reason['error'] ?? reason['failure'] : undefined
+  return { type: 'turnEnded', turn: data['turn'], outcome, ...by, ...failed === undefined ? {} : { failure: readFailure(failed) }, ...at }
 }
 
 /** The decoder of one event type. */

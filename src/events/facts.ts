@@ -1,5 +1,5 @@
 import type { Failure } from './failure.ts'
-import type { MoveCause, WaitPolicy } from './policy-key.ts'
+import type { MoveCause, WaitCause, WaitPolicy } from './policy-key.ts'
 import type { Route } from './route.ts'
 import type { MovedWhy } from './route-notes.ts'
 import type { SettingAuthor, SettingChange } from './settings.ts'
@@ -42,8 +42,8 @@ export type Fact =
   /** Everything before came with the session (resumed, forked): whatever was open then is over. */
   | { readonly type: 'seedEnded'; readonly inherited: boolean } & At
   | { readonly type: 'turnStarted'; readonly turn: number } & At
-  /** `by` says who cancelled an aborted turn: the person, or the end of the host's life (`disposed`). */
-  | { readonly type: 'turnEnded'; readonly turn: number; readonly outcome: string; readonly by?: string } & At
+  /** `by` says who cancelled an aborted turn: the person, or the end of the host's life (`disposed`); `failure` what a turn failed on. */
+  | { readonly type: 'turnEnded'; readonly turn: number; readonly outcome: string; readonly by?: string; readonly failure?: Failure } & At
   | { readonly type: 'stepStarted' } & InStep & At
   | { readonly type: 'stepEnded' } & InStep & At
   /** The route of the requests from here on. The harness logs it when it changes, not at every request. */
@@ -54,6 +54,8 @@ export type Fact =
   | { readonly type: 'waitPlanned' } & WaitPolicy & PlannedRetry & At
   /** `afterWait` is absent where the move answers a refusal at once. */
   | { readonly type: 'movePlanned'; readonly pool: string; readonly to: Route; readonly afterWait?: MoveCause } & PlannedRetry & At
+  /** One more try after a failure that passes. */
+  | { readonly type: 'backoffPlanned'; readonly cause: WaitCause } & PlannedRetry & At
   /** A retry of another policy, most often the harness's own quick ones. */
   | { readonly type: 'otherRetryPlanned' } & PlannedRetry & At
   /** A planned attempt began. */

@@ -12,18 +12,25 @@ import type { Route } from './route.ts'
 export const POLICY = 'llm-quota-retry'
 
 /**
- * Why an attempt is planned for its time. Absent in a key means the plain interval. From `ramp` on they end a wait before
- * its time: the log then holds a second record of the same attempt, due at once, that says why.
+ * Why an attempt is planned for its time. Absent in a key means the plain interval. Those of
+ * {@link EARLY_CAUSES} end a wait before its time: the log then holds a second record of the same attempt, due at once,
+ * that says why.
  */
 export const WAIT_CAUSES = [
   /** The configured interval. */
   'interval',
+  /** The backoff after a failure that passes. */
+  'backoff',
   /** The reset time that the provider named. */
   'hint',
   /** A short look after a reset time that did not hold. */
   'second-try',
   /** A throttle of the provider. */
   'throttle',
+  /** The refusal may mean something else than a spent allowance. */
+  'uncertain',
+  /** The route fails otherwise while its allowance is waited for: it is not back yet. */
+  'outage',
   /** The longest wait allowed. */
   'limit',
   /** Another route of the pool, whose mark lapses or whose time comes first. */
@@ -40,6 +47,8 @@ export const WAIT_CAUSES = [
   'reading',
   /** The provider answered on another model. */
   'answer',
+  /** The retry budget of the provider is used up for the moment. */
+  'budget',
   /** The session that asked for all ended without an answer. */
   'relay',
   /** The same wait, written once more. */
@@ -72,6 +81,7 @@ export type MoveCause = WaitCause | 'due'
 /** What a policy key of ours says. */
 export type OurPolicy =
   | { readonly kind: 'wait' } & WaitPolicy
+  | { readonly kind: 'backoff'; readonly cause: WaitCause }
   | { readonly kind: 'move'; readonly pool: string; readonly provider: string; readonly model: string; readonly afterWait?: MoveCause }
 
 /**
@@ -86,6 +96,15 @@ export function waitKey({ intervalMs, cause, on }: WaitPolicy): string {
 }
 
 /**
+ * The policy key of one more try after a failure that passes. No setting stands in it: an edit in the middle of an outage
+ * opens no new budget.
+ *
+ * @param cause - why the try is planned for its time.
+ */
+export const backoffKey = (cause: WaitCause): string =>
+  JSON.stringify(cause === 'backoff' ? [POLICY, 'transient'] : [POLICY, 'transient', cause])
+
+/**
  * The policy key of a move.
  *
  * @param pool - the pool that supplied the target.
@@ -96,6 +115,10 @@ export function waitKey({ intervalMs, cause, on }: WaitPolicy): string {
 export function moveKey(pool: string, provider: string, model: string, afterWait?: MoveCause): string {
   return JSON.stringify([POLICY, 'move', pool, provider, model, ...afterWait === undefined ? [] : [afterWait]])
 }
+
+/** A cause that a later version wrote is as good as none. */
+const causeOf = (value: unknown, otherwise: WaitCause): WaitCause =>
+  typeof value === 'string' && CAUSES.has(value) ? value as WaitCause : otherwise
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value.length > 0
 
@@ -116,10 +139,11 @@ export function readPolicyKey(key: unknown): OurPolicy | undefined {
   if (!Array.isArray(parts)) return undefined
   const [, kind, first, second, third, fourth] = parts as unknown[]
   if (kind === 'wait' && typeof first === 'number' && Number.isFinite(first) && first >= 0) {
-    const cause = typeof second === 'string' && CAUSES.has(second) ? second as WaitCause : 'interval'
+    const cause = causeOf(second, 'interval')
     const on = typeof third === 'string' && typeof fourth === 'string' ? { on: { provider: third, model: fourth } } : {}
     return { kind: 'wait', intervalMs: first, cause, ...on }
   }
+  if (kind === 'transient') return { kind: 'backoff', cause: causeOf(first, 'backoff') }
   if (kind === 'move' && isName(first) && isName(second) && isName(third)) {
     const afterWait = fourth === 'due' || (typeof fourth === 'string' && CAUSES.has(fourth)) ? { afterWait: fourth as MoveCause } : {}
     return { kind: 'move', pool: first, provider: second, model: third, ...afterWait }

@@ -9,6 +9,8 @@ import { isRecord } from './json.ts'
 
 /** Command that moves the per-session switch. */
 export const RETRY_COMMAND = 'quota-retry'
+/** Command that moves the per-session switch of retries and continuations. */
+export const FAILURES_COMMAND = 'retry'
 /** Command that moves the per-session pool setting. */
 export const POOL_COMMAND = 'quota-pool'
 /** Command that prints every pool and route. */
@@ -23,6 +25,7 @@ export type PoolChoice = string
 /** One change of a setting of one session. */
 export type SettingChange =
   | { readonly setting: 'retry'; readonly value: RetryChoice; readonly inherited: boolean }
+  | { readonly setting: 'failures'; readonly value: RetryChoice; readonly inherited: boolean }
   | { readonly setting: 'pool'; readonly value: PoolChoice; readonly inherited: boolean }
 
 const ON: ReadonlySet<string> = new Set(['on', 'enable', 'enabled'])
@@ -78,18 +81,20 @@ export function readPoolChoice(word: string): PoolChoice | undefined {
  * @returns the change, or `undefined` for other commands and for arguments that change nothing (`status`, `now`).
  */
 export function readSettingCommand(name: unknown, args: unknown): SettingChange | undefined {
-  if ((name !== RETRY_COMMAND && name !== POOL_COMMAND) || typeof args !== 'string' || args.length > 500) return undefined
+  if ((name !== RETRY_COMMAND && name !== POOL_COMMAND && name !== FAILURES_COMMAND) || typeof args !== 'string' || args.length > 500) return undefined
   const words = args.trim().split(/\s+/)
   const inherited = words.length === 2 && words[0] === INHERIT
   const word = words.length === 2 && (inherited || words[0] === BY_PLUGIN) ? words[1] : words.length === 1 ? words[0] : undefined
   if (word === undefined || word === '') return undefined
-  if (name === RETRY_COMMAND) {
+  if (name !== POOL_COMMAND) {
     const value = readRetryChoice(word)
-    return value === undefined ? undefined : { setting: 'retry', value, inherited }
+    return value === undefined ? undefined : { setting: name === RETRY_COMMAND ? 'retry' : 'failures', value, inherited }
   }
   const value = readPoolChoice(word)
   return value === undefined ? undefined : { setting: 'pool', value, inherited }
 }
+
+const COMMANDS: Readonly<Record<SettingChange['setting'], string>> = { retry: RETRY_COMMAND, failures: FAILURES_COMMAND, pool: POOL_COMMAND }
 
 /**
  * Who asked for a setting. The arguments say it: newer hosts refuse a whole log in which the source of a command is
@@ -111,7 +116,7 @@ export function readSettingAuthor(args: unknown, source: unknown): SettingAuthor
  */
 export function writeSettingCommand(change: SettingChange): { name: string; args: string } {
   return {
-    name: change.setting === 'retry' ? RETRY_COMMAND : POOL_COMMAND,
+    name: COMMANDS[change.setting],
     args: ` ${change.inherited ? INHERIT : BY_PLUGIN} ${change.value}`,
   }
 }

@@ -12,6 +12,7 @@ import type { Balances } from './pool/balances.ts'
 import { clearMarks } from './pool/clear.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
+import { pause } from './pause.ts'
 import { configFiles } from './config-files.ts'
 import { liveSession } from './harness.ts'
 import type { Journal } from './journal-store.ts'
@@ -195,18 +196,6 @@ class Channel {
 /** The state without the time at which it was looked at. */
 function revisionOf({ at: _at, report: { at: _reportAt, ...report }, ...page }: QuotaPage): string {
   return createHash('sha256').update(JSON.stringify([report, page])).digest('base64url')
-}
-
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      cancel()
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const cancel = clock.after(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-  })
 }
 
 /**

@@ -2,6 +2,8 @@
 export interface Clock {
   /** Epoch ms of the wall clock, which may step. */
   now(): number
+  /** Ms on a clock that nobody sets; it may stand still while the machine sleeps. */
+  ticks(): number
   /**
    * Run something once, later.
    *
@@ -15,6 +17,7 @@ export interface Clock {
 /** The platform's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  ticks: () => performance.now(),
   after(run, delayMs) {
     const timer = setTimeout(run, delayMs)
     return () => { clearTimeout(timer) }

@@ -1,43 +1,12 @@
 import type { WaitCause } from '../events/policy-key.ts'
 import type { Route } from '../events/route.ts'
-import type { PlanMemory } from '../policy/quota/wait.ts'
+import type { PlanMemory } from '../reducers/plans.ts'
+import type { Waiter, WaitingPolicy } from './waits.ts'
 
-/** What ended a wait. */
-export type Wake =
-  /** Ask again: on `route`, or where the pool's order says when there is none. `due` is the planned time. */
-  | { readonly kind: 'go'; readonly cause: WaitCause | 'due'; readonly route?: Route }
-  /** The switch went off. */
-  | { readonly kind: 'disabled' }
-  /** The turn was cancelled, or the plugin goes away. */
-  | { readonly kind: 'aborted' }
-
-/** One wait, as whoever holds it describes it. */
-export interface WaitRequest {
-  /** Id of the session that waits, open or not. */
-  readonly session: string
-  /** The routes that may end it, the one that refused last first. */
-  readonly routes: readonly Route[]
-  /** Epoch ms of the attempt that was announced. */
-  readonly nextAttemptAt: number
-  /** Epoch ms at which one last attempt is made whatever the routes say; none when absent. */
-  readonly limitAt?: number | undefined
-  /** Ends the wait at once when it aborts. */
-  readonly signal: AbortSignal
-  /** Told of a new time when another session asked and was refused; no request was sent for this one. */
-  rearm(nextAttemptAt: number, cause: WaitCause): void
-}
-
-/** A wait that is held open. */
-export interface Waiter extends WaitRequest {
-  nextAttemptAt: number
-  readonly gates: Gate[]
-  end(wake: Wake): void
-  cancelAlarm(): void
-}
-
-/** One route that refused, and who waits for it. */
+/** One route that failed, and who waits for it under one policy. */
 export interface Gate {
   readonly id: string
+  readonly policy: WaitingPolicy
   readonly route: Route
   /** Who waits, the longest waiting first. */
   readonly waiters: Set<Waiter>
@@ -51,10 +20,10 @@ export interface Gate {
   probeCause: WaitCause | 'due'
   /** Probes in a row that ended without an answer of either kind. */
   relays: number
-  /** Epoch ms at which the newest of the refused requests was sent. */
+  /** When the newest of the refused requests was sent, on the clock that nobody sets. */
   refusedAt: number
   /** Whether an answer on another model of the provider proved to say nothing about this one. */
-  deaf: boolean
+  modelApart: boolean
   cancelAlarm: () => void
 }
 
@@ -62,12 +31,13 @@ export interface Gate {
  * A gate that nobody waits at yet.
  *
  * @param id - its key.
- * @param route - the route that refused.
+ * @param policy - the policy whose waits it holds.
+ * @param route - the route that failed.
  */
-export function newGate(id: string, { provider, model }: Route): Gate {
+export function newGate(id: string, policy: WaitingPolicy, { provider, model }: Route): Gate {
   return {
-    id, route: { provider, model }, waiters: new Set(),
+    id, policy, route: { provider, model }, waiters: new Set(),
     nextAt: Number.POSITIVE_INFINITY, cause: 'due', memory: undefined, cancelAlarm: () => {},
-    probe: undefined, probeCause: 'due', relays: 0, refusedAt: Number.NEGATIVE_INFINITY, deaf: false,
+    probe: undefined, probeCause: 'due', relays: 0, refusedAt: Number.NEGATIVE_INFINITY, modelApart: false,
   }
 }

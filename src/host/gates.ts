@@ -1,14 +1,12 @@
 import type { WaitCause } from '../events/policy-key.ts'
 import { type Route, sameRoute } from '../events/route.ts'
-import { planAttempt, type PlannedWait, type RefusalTiming, rememberPlan } from '../policy/quota/wait.ts'
-import { type Gate, newGate, type Waiter, type WaitRequest, type Wake } from './gate.ts'
+import type { RouteKnown } from '../policy/quota/plan.ts'
+import { type PlannedWait, relayGapMs } from '../policy/quota/wait.ts'
+import { remember } from '../reducers/plans.ts'
+import { type Gate, newGate } from './gate.ts'
 import { type RampParts, Ramps } from './ramp.ts'
-import { Waits } from './waits.ts'
+import { type Waiter, type WaitingPolicy, type WaitRequest, Waits, type Wake } from './waits.ts'
 
-/** Time from a probe that ended without an answer of either kind to the next one, in ms; each further one in a row waits longer. */
-const RELAY_GAP_MS = 10_000
-/** By how much longer. An outage must not end the sessions that wait one after another. */
-const RELAY_GROWTH = 6
 /** Those who wait are told of an attempt that comes earlier than they know by more than this, in ms. */
 const WORTH_TELLING_MS = 60_000
 
@@ -19,13 +17,28 @@ export interface GateParts extends RampParts {
   readonly probe: 'single' | 'each'
 }
 
+/** A wait at the gates of some routes. */
+export interface GateWait extends WaitRequest {
+  /** The routes that may end it, the one that failed last first. */
+  readonly routes: readonly Route[]
+}
+
+/** When a request was sent. */
+interface Sent {
+  /** Epoch ms. */
+  readonly at: number
+  /** On the clock that nobody sets: what orders requests. */
+  readonly ticks: number
+}
+
 /**
  * Who may ask which route again, and when.
  *
  * Sessions that wait for the same route wait at one gate. When its time comes one of them asks for all; if it is
  * refused the gate stays shut and the others are told the new time, without a request of their own; if it is answered
  * the others follow one after another. With `probe: 'each'` every session has a gate of its own. A session stands here
- * by its id: after a restart it may wait for hours before anybody opens it.
+ * by its id: after a restart it may wait for hours before anybody opens it. What a failure means and when a route is
+ * asked again is decided in `src/policy`; here it is carried out.
  */
 export class Gates {
   /** The waits that are held open here. */
@@ -35,8 +48,10 @@ export class Gates {
   /** The gate at which a session asks for all. */
   private readonly probing = new Map<string, Gate>()
   private readonly ramps: Ramps
-  /** Epoch ms at which each session sent the last request of its open turn. */
-  private readonly sent = new Map<string, number>()
+  /** When each session sent the last request of its open turn. */
+  private readonly sent = new Map<string, Sent>()
+  /** The gates at which each session waits. */
+  private readonly standing = new Map<string, Gate[]>()
 
   /**
    * @param parts - what the gates work with.
@@ -59,7 +74,8 @@ export class Gates {
    * @param session - its id.
    */
   asks(session: string): void {
-    this.sent.set(session, this.parts.clock.now())
+    const { clock } = this.parts
+    this.sent.set(session, { at: clock.now(), ticks: clock.ticks() })
   }
 
   /**
@@ -69,35 +85,63 @@ export class Gates {
    * @returns epoch ms; `undefined` when that was before this plugin was loaded.
    */
   sentAt(session: string): number | undefined {
-    return this.sent.get(session)
+    const { clock } = this.parts
+    const at = this.sent.get(session)?.at
+    // A clock that was set back since must not make an old request the newest of all.
+    return at === undefined ? undefined : Math.min(at, clock.now())
   }
 
   /**
-   * A route refused a request: every session that waits for it learns of it.
+   * What is known of a route to whoever decides when it is asked again.
+   *
+   * @param session - id of the session whose request failed there, or that would use it.
+   * @param route - the route.
+   * @param policy - the policy that asks.
+   */
+  known(session: string, route: Route, policy: WaitingPolicy = 'quota'): RouteKnown {
+    const gate = this.gates.get(this.idOf(session, route, policy))
+    if (gate === undefined) return {}
+    const { memory, nextAt } = gate
+    return {
+      ...memory === undefined ? {} : { memory },
+      ...gate.probe === undefined && Number.isFinite(nextAt) ? { nextAt } : {},
+      ...this.joins(gate, session) ? { sharedAt: nextAt } : {},
+    }
+  }
+
+  /** A newcomer's refusal is no news to those who wait already: it joins them and the time they wait for. */
+  private joins(gate: Gate, session: string): boolean {
+    return gate.waiters.size > 0 && gate.probe !== session && gate.nextAt > this.parts.clock.now()
+      && !this.ramps.isRefutedBy(gate.route, this.ticksOf(session))
+  }
+
+  private ticksOf(session: string): number {
+    return this.sent.get(session)?.ticks ?? this.parts.clock.ticks()
+  }
+
+  /**
+   * A route failed a request: every session that waits for it learns of it.
    *
    * @param session - id of the session whose request it was.
    * @param route - the route.
-   * @param timing - what the refusal said about its end.
-   * @returns when the route is asked again, and why then.
+   * @param plan - when the route is asked again, and why then.
+   * @param policy - the policy that planned it.
    */
-  refused(session: string, route: Route, timing: RefusalTiming): PlannedWait {
+  refused(session: string, route: Route, plan: PlannedWait, policy: WaitingPolicy = 'quota'): void {
     const now = this.parts.clock.now()
     this.leaveOther(session, route)
-    const gate = this.gateFor(session, route)
-    const sentAt = this.sent.get(session) ?? now
-    const wasOpen = this.ramps.stop(route, sentAt)
-    gate.refusedAt = Math.max(gate.refusedAt, sentAt)
+    const gate = this.gateFor(session, route, policy)
+    const joins = this.joins(gate, session)
+    const ticks = this.ticksOf(session)
+    this.ramps.stop(route, ticks)
+    gate.refusedAt = Math.max(gate.refusedAt, ticks)
     gate.relays = 0
-    if (gate.probe === session && gate.probeCause === 'answer') gate.deaf = true
-    const plan = planAttempt(now, gate.memory, timing, this.parts.intervalMs)
-    // A newcomer's refusal is no news to those who wait already: it joins them and the time they wait for.
-    const joins = gate.waiters.size > 0 && gate.probe !== session && !wasOpen && gate.nextAt > now
-    if (joins && gate.nextAt <= now + plan.delayMs) return { delayMs: gate.nextAt - now, cause: 'shared' }
-    gate.memory = rememberPlan(gate.memory, plan)
+    if (gate.probe === session && gate.probeCause === 'answer') gate.modelApart = true
+    if (joins && plan.cause === 'shared') return
+    gate.memory = remember(gate.memory, { at: now, ...plan })
     if (!joins) this.setProbe(gate, undefined)
     this.schedule(gate, now + plan.delayMs, 'due')
     this.rearm(gate, session)
-    return plan
   }
 
   /**
@@ -113,7 +157,7 @@ export class Gates {
     const asked = this.probing.get(session)
     if (asked !== undefined) this.setProbe(asked, undefined)
     if (asked?.waiters.size === 0) this.drop(asked)
-    const sentAt = this.sent.get(session) ?? (asked === undefined ? Number.NEGATIVE_INFINITY : this.parts.clock.now())
+    const sentAt = this.sent.get(session)?.ticks ?? (asked === undefined ? Number.NEGATIVE_INFINITY : this.parts.clock.ticks())
     let opens = false
     for (const gate of this.gates.values()) {
       if (gate.route.provider !== route.provider || sentAt < gate.refusedAt) continue
@@ -121,7 +165,7 @@ export class Gates {
         gate.memory = undefined
         gate.relays = 0
         opens = true
-      } else if (!gate.deaf) this.askNow(gate, 'answer')
+      } else if (!gate.modelApart) this.askNow(gate, 'answer')
     }
     if (opens && this.firstFor(route) !== undefined) this.ramps.start(route, sentAt, () => this.follow(route))
   }
@@ -166,7 +210,7 @@ export class Gates {
     this.setProbe(gate, undefined)
     if (gate.waiters.size === 0) this.drop(gate)
     else {
-      const gap = Math.min(this.parts.intervalMs, RELAY_GAP_MS * RELAY_GROWTH ** gate.relays)
+      const gap = relayGapMs(gate.relays, this.parts.intervalMs)
       gate.relays += 1
       this.schedule(gate, this.parts.clock.now() + gap, 'relay')
     }
@@ -179,7 +223,7 @@ export class Gates {
    */
   providerBack(provider: string): void {
     for (const gate of this.gates.values()) {
-      if (gate.route.provider === provider) this.askNow(gate, 'reading')
+      if (gate.policy === 'quota' && gate.route.provider === provider) this.askNow(gate, 'reading')
     }
   }
 
@@ -191,7 +235,7 @@ export class Gates {
    * @param at - epoch ms; the time of a route that is waited for already stays.
    */
   hold(session: string, route: Route, at: number): void {
-    const gate = this.gateFor(session, route)
+    const gate = this.gateFor(session, route, 'quota')
     if (gate.nextAt === Number.POSITIVE_INFINITY) this.schedule(gate, at, 'due')
   }
 
@@ -203,7 +247,7 @@ export class Gates {
    * @param at - epoch ms; a later time changes nothing.
    */
   offer(session: string, route: Route, at: number): void {
-    const gate = this.gateFor(session, route)
+    const gate = this.gateFor(session, route, 'quota')
     if (gate.probe === undefined && at < gate.nextAt) this.schedule(gate, at, 'due')
   }
 
@@ -212,10 +256,11 @@ export class Gates {
    *
    * @param session - id of the session that would ask.
    * @param routes - the routes.
+   * @param policy - the policy that asks.
    * @returns epoch ms; `Infinity` when none of them has a time.
    */
-  nextAt(session: string, routes: readonly Route[]): number {
-    return Math.min(...routes.map(route => this.gateFor(session, route).nextAt))
+  nextAt(session: string, routes: readonly Route[], policy: WaitingPolicy = 'quota'): number {
+    return Math.min(...routes.map(route => this.gateFor(session, route, policy).nextAt))
   }
 
   /**
@@ -224,8 +269,13 @@ export class Gates {
    * @param request - the wait; an older one of the same session ends as aborted.
    * @returns what ended it. Never rejects.
    */
-  wait(request: WaitRequest): Promise<Wake> {
-    return this.waits.hold(request, () => request.routes.map(route => this.gateFor(request.session, route)))
+  wait(request: GateWait): Promise<Wake> {
+    const { policy, routes, session } = request
+    return this.waits.hold(request, (waiter) => {
+      const gates = routes.map(route => this.gateFor(session, route, policy))
+      this.standing.set(session, gates)
+      for (const gate of gates) gate.waiters.add(waiter)
+    })
   }
 
   /** End every wait as aborted, also those that would begin later. */
@@ -235,12 +285,16 @@ export class Gates {
     this.ramps.close()
   }
 
-  /** One gate for a route, or one for each session and route. */
-  private gateFor(session: string, route: Route): Gate {
-    const id = JSON.stringify(this.parts.probe === 'single' ? [route.provider, route.model] : [route.provider, route.model, session])
+  /** One gate for a route and a policy, or one for each session besides. */
+  private idOf(session: string, { model, provider }: Route, policy: WaitingPolicy): string {
+    return JSON.stringify([policy, provider, model, ...this.parts.probe === 'single' ? [] : [session]])
+  }
+
+  private gateFor(session: string, route: Route, policy: WaitingPolicy): Gate {
+    const id = this.idOf(session, route, policy)
     const known = this.gates.get(id)
     if (known !== undefined) return known
-    const gate = newGate(id, route)
+    const gate = newGate(id, policy, route)
     this.gates.set(id, gate)
     return gate
   }
@@ -283,7 +337,8 @@ export class Gates {
   private rearm(gate: Gate, except: string): void {
     const now = this.parts.clock.now()
     for (const waiter of [...gate.waiters]) {
-      const next = Math.min(...waiter.gates.map(({ nextAt }) => nextAt), waiter.limitAt ?? Number.POSITIVE_INFINITY)
+      const times = (this.standing.get(waiter.session) ?? []).map(({ nextAt }) => nextAt)
+      const next = Math.min(...times, waiter.limitAt ?? Number.POSITIVE_INFINITY)
       const holds = waiter.nextAttemptAt > now && next <= waiter.nextAttemptAt && waiter.nextAttemptAt - next <= WORTH_TELLING_MS
       if (waiter.session === except || holds) continue
       waiter.nextAttemptAt = next
@@ -312,7 +367,9 @@ export class Gates {
   }
 
   private remove(waiter: Waiter): void {
-    for (const gate of waiter.gates) {
+    const gates = this.standing.get(waiter.session) ?? []
+    this.standing.delete(waiter.session)
+    for (const gate of gates) {
       gate.waiters.delete(waiter)
       if (gate.waiters.size === 0 && gate.probe === undefined) this.drop(gate)
     }

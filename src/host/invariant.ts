@@ -171,7 +171,8 @@ function checkService(service: QuotaRetryService, session: Session, state: Sessi
   const pools = Object.fromEntries(service.report().pools.map(({ pool, routes }) => [pool, { routes: [...routes] as RouteConfig[] }]))
   const facts = service.facts(session)
   // The deployment is the service's to know; that it stays the same one is not looked at.
-  const config = { defaultEnabled: facts.defaultEnabled, pools, resumeOnStart: facts.wait?.pending === false && facts.wait.nextAttemptAt !== null }
+  const config = { defaultEnabled: facts.defaultEnabled, pools, transient: { enabled: true },
+    resumeOnStart: facts.wait?.pending === false && facts.wait.nextAttemptAt !== null }
   const folded = quotaRetryFacts(state, config)
   if (!isEqual(facts, folded)) fail(`the service and ${what} disagree on session ${session.id}: ${differing(facts, folded)}`)
   const snapshot = service.stateOf(session) ?? {}

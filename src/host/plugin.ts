@@ -6,9 +6,11 @@ import type { Fact } from '../events/facts.ts'
 import { routeName, sameRoute } from '../events/route.ts'
 import { type Config, ConfigError, type ConfigInput, parseConfig } from '../policy/config.ts'
 import { provesAllowance } from '../policy/judge/answer.ts'
+import { personAttemptAt } from '../policy/quota/wait.ts'
 import { heldWait, indexChange } from '../policy/resume.ts'
 import { oneLine } from '../projections/text.ts'
 import { projectionUnit } from '../projections/unit.ts'
+import { holdOf } from '../reducers/hold.ts'
 import { isPending } from '../reducers/picks.ts'
 import type { Wait } from '../reducers/quota.ts'
 import type { SessionState } from '../reducers/session.ts'
@@ -23,6 +25,7 @@ import { registerCommands } from './commands.ts'
 import { Gates } from './gates.ts'
 import { keepInnermost, lastUsed, liveSession, liveSessions, onArchived, onPick, registerProjection, shownModel, streamedText } from './harness.ts'
 import { attachStorage, Journal } from './journal-store.ts'
+import { Pace } from './pace.ts'
 import { Recovery } from './recovery.ts'
 import { Resume } from './resume.ts'
 import { Router } from './pool/router.ts'
@@ -31,6 +34,7 @@ import { Scheduler } from './scheduler.ts'
 import { createService } from './service.ts'
 import { SettingsWriter } from './settings.ts'
 import { stopWaiting } from './stop.ts'
+import { Budget } from './transient/budget.ts'
 import { createVoice, type Sink, type Voice, type Warn } from './voice.ts'
 import type { Waits } from './waits.ts'
 import { Watch } from './pool/watch.ts'
@@ -49,12 +53,9 @@ export interface Internals {
   readonly sink?: Sink
 }
 
-/** What the person does during a wait brings its attempt forward, but not closer to the last refusal than this, in ms. */
-const PERSON_GAP_MS = 10_000
-
 /** The person did something about what a session waits for: it asks soon. */
 const askSoon = (waits: Waits, { id }: Session, { plannedAt }: Wait, now: number, cause: 'asked' | 'message'): void => {
-  waits.bringForward(id, Math.max(now, plannedAt + PERSON_GAP_MS), cause)
+  waits.bringForward(id, personAttemptAt(now, plannedAt), cause)
 }
 
 /** Live sessions that are looked at when somebody picked a model and the host does not say where: the last ones used. */
@@ -94,6 +95,7 @@ interface Moving {
   /** Epoch ms. */
   readonly now: () => number
   readonly watch: Watch
+  readonly budget: Budget
   readonly announcer: Announcer
   readonly resume: () => Resume
   /** Have the host write a session's log to its disk. */
@@ -105,19 +107,20 @@ interface Moving {
 
 /** Everything that a fact of a session sets in motion. */
 function onFact(moving: Moving, session: Session, fact: Fact, before: SessionState, after: SessionState): void {
-  const { journal, gates, now, watch, announcer, resume } = moving
+  const { journal, gates, now, watch, budget, announcer, resume } = moving
   const found = transitions(before, after)
+  if (after.settings.failures?.value === 'off' && holdOf(before)?.policy === 'transient') gates.waits.end(session.id, { kind: 'disabled' })
   for (const transition of found) {
     if (transition.type === 'left' && transition.entry.reason === 'disabled') gates.waits.end(session.id, { kind: 'disabled' })
   }
   // A pool that is stated during the wait may hold a route that answers, and so may a model that is picked.
-  const { wait } = after.entries.open ?? {}
+  const wait = holdOf(after)?.wait
   const picked = fact.type === 'modelPicked' && isPending(after.picks)
   if ((after.settings.pool !== before.settings.pool || picked) && wait) askSoon(gates.waits, session, wait, now(), 'asked')
   indexWait(moving, session, fact, before, after)
   if (fact.type === 'turnStarted') resume().awake(session.id)
   // A turn that ends with its wait given up waited for the plugin that was unloaded before this one.
-  if (fact.type === 'turnEnded' && fact.outcome === 'error' && after.entries.open?.cutOff != null) void resume().start()
+  if (fact.type === 'turnEnded' && fact.outcome === 'error' && holdOf(after)?.cut === true) void resume().start()
   // A turn that the end of its host cut off is told of when its log is opened, by whoever takes it up.
   if (fact.type === 'turnEnded') moving.proof.ended(session.id)
   if (fact.type === 'turnEnded' && fact.outcome !== 'interrupted') gates.left(session.id)
@@ -129,6 +132,7 @@ function onFact(moving: Moving, session: Session, fact: Fact, before: SessionSta
     if (route !== null && sentAt !== undefined) {
       journal.answered(route, sentAt)
       watch.answered(route.provider, sentAt)
+      budget.answered(route.provider)
       gates.answered(session.id, route)
     }
   }
@@ -217,19 +221,21 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const { warn } = voice
   const scheduler = new Scheduler(clock, (error) => { warn('alarm', `an alarm failed: ${String(error)}`) })
   const random = internals.random ?? Math.random
-  const gates = new Gates({ scheduler, clock, random, intervalMs: config.longTermDelayMs, probe: config.probe })
+  const pace = new Pace({ clock, random })
+  const budget = new Budget(clock)
+  const gates = new Gates({ scheduler, clock, pace, intervalMs: config.longTermDelayMs, probe: config.probe })
   const { waits } = gates
   const journal = new Journal(clock, warn)
   const balances = new Balances(ctx, config, commands, clock, voice, (provider, reading) => { watch.read(provider, reading) })
   const watch = new Watch({ config, clock, scheduler, journal, gates, refresh: providers => balances.refresh(providers) })
   const flush = async (session: Session): Promise<void> => { await ctx.get('sessions')?.flush(session) }
   const proof = new Proof()
-  const moving: Moving = { journal, gates, now: () => clock.now(), watch, announcer: new Announcer(ctx, warn), resume: () => resume, flush, proof, stateOf: session => book.of(session) }
+  const moving: Moving = { journal, gates, now: () => clock.now(), watch, budget, announcer: new Announcer(ctx, warn), resume: () => resume, flush, proof, stateOf: session => book.of(session) }
   const book = new SessionBook((...change) => { onFact(moving, ...change) })
   const settings = new SettingsWriter(ctx, config, book, warn)
   const router = new Router({ ctx, config, clock, book, journal, balances, voice })
   const absent = new AbsentRoutes({ config, clock, objection: (route, signal) => router.objection(route, signal) })
-  const recovery = new Recovery({ config, clock, book, gates, journal, voice, balances, router, watch, flush })
+  const recovery = new Recovery({ config, clock, book, gates, journal, voice, balances, router, watch, pace, budget, random, flush })
 
   const resume = new Resume({ ctx, config, clock, scheduler, book, gates, journal, voice })
 
@@ -245,7 +251,7 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   ctx.on('agent/created', guarded(warn, 'inheriting settings', ({ agent }: { agent: Agent }) => { settings.inherit(agent) }))
   ctx.on('agent/created', guarded(warn, 'restoring messages', ({ agent }: { agent: Agent }) => { resume.opened(agent) }))
   ctx.on('agent/inbox/inserted', guarded(warn, 'reading a message', ({ agent, message }) => {
-    const wait = message.source.kind === 'user' ? book.of(agent.session).entries.open?.wait : undefined
+    const wait = message.source.kind === 'user' ? holdOf(book.of(agent.session))?.wait : undefined
     if (!wait) return
     askSoon(waits, agent.session, wait, clock.now(), 'message')
     void Promise.resolve(flush(agent.session)).catch(() => {})

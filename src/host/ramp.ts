@@ -1,41 +1,34 @@
 import type { Route } from '../events/route.ts'
 import type { Clock } from './clock.ts'
+import { type Pace, SPACING_MS } from './pace.ts'
 import type { Scheduler } from './scheduler.ts'
-
-/**
- * Shortest time between two of those who follow, in ms: never more than five in any second, so that a provider that
- * just came back is not knocked over, and five hundred are through in under two minutes.
- */
-export const RAMP_SPACING_MS = 200
-/** Jitter on top, in ms, always positive. */
-export const RAMP_JITTER_MS = 10
 
 /** What a ramp works with. */
 export interface RampParts {
   readonly scheduler: Scheduler
   readonly clock: Clock
-  /** A number from 0 to 1. */
-  readonly random: () => number
+  readonly pace: Pace
 }
 
 const idOf = ({ provider, model }: Route): string => JSON.stringify([provider, model])
 
 /** Lets those who wait for a route follow one after another. */
 export class Ramp {
-  /** Epoch ms at which the request was sent whose answer opened it. */
+  /** When the request was sent whose answer opened it, on the clock that nobody sets. */
   readonly since: number
   private cancelAlarm: () => void = () => {}
   private closed = false
 
   /**
-   * @param parts - time and randomness.
+   * @param parts - time, and whose turn it is.
+   * @param route - the route that answers again.
    * @param release - lets the next one go, and says whether more are left.
-   * @param since - epoch ms at which the request was sent whose answer opened it.
+   * @param since - when the request was sent whose answer opened it, in ms on the clock that nobody sets.
    */
-  constructor(parts: RampParts, release: () => boolean, since: number) {
+  constructor(parts: RampParts, route: Route, release: () => boolean, since: number) {
     this.since = since
     const next = (): void => {
-      const gap = RAMP_SPACING_MS + RAMP_JITTER_MS * parts.random()
+      const gap = parts.pace.take(route, SPACING_MS)
       this.cancelAlarm = parts.scheduler.at(parts.clock.now() + gap, () => {
         if (!this.closed && release() && !this.closed) next()
       })
@@ -56,7 +49,7 @@ export class Ramps {
   private readonly open = new Map<string, Ramp>()
 
   /**
-   * @param parts - time and randomness.
+   * @param parts - time, and whose turn it is.
    */
   constructor(parts: RampParts) {
     this.parts = parts
@@ -75,13 +68,13 @@ export class Ramps {
    * Let those who wait for a route follow.
    *
    * @param route - the route.
-   * @param since - epoch ms at which the request was sent whose answer opens it.
+   * @param since - when the request was sent whose answer opens it, in ms on the clock that nobody sets.
    * @param release - lets the next one go, and says whether more are left.
    */
   start(route: Route, since: number, release: () => boolean): void {
     const id = idOf(route)
     if (this.open.has(id)) return
-    this.open.set(id, new Ramp(this.parts, () => {
+    this.open.set(id, new Ramp(this.parts, route, () => {
       const more = release()
       if (!more) this.open.delete(id)
       return more
@@ -92,15 +85,25 @@ export class Ramps {
    * Let nobody follow any more, unless the refused request was sent before the one whose answer opened the route.
    *
    * @param route - the route.
-   * @param sentAt - epoch ms at which the refused request was sent.
+   * @param sentAt - when the refused request was sent, in ms on the clock that nobody sets.
    * @returns whether the route was open.
    */
   stop(route: Route, sentAt: number): boolean {
+    if (!this.isRefutedBy(route, sentAt)) return false
     const id = idOf(route)
-    const ramp = this.open.get(id)
-    if (ramp === undefined || sentAt < ramp.since) return false
-    ramp.close()
+    this.open.get(id)?.close()
     return this.open.delete(id)
+  }
+
+  /**
+   * Whether a refusal shows that a route on which others follow is spent again.
+   *
+   * @param route - the route.
+   * @param sentAt - when the refused request was sent, in ms on the clock that nobody sets.
+   */
+  isRefutedBy(route: Route, sentAt: number): boolean {
+    const ramp = this.open.get(idOf(route))
+    return ramp !== undefined && sentAt >= ramp.since
   }
 
   /** Let nobody follow anywhere. */

@@ -34,6 +34,8 @@ export interface RetryPlan {
   /** Time to the attempt, in ms. */
   readonly delayMs: number
   readonly failure: unknown
+  /** How many tries the chain may have, at least 1; none for no limit. */
+  readonly maxRetries?: number
 }
 
 /**
@@ -51,10 +53,10 @@ export function recordPlanned(session: Session, step: StepState, plan: RetryPlan
   const chain = chainOf(step, plan.provider, plan.policyKey)
   const retryId = chain?.retryId ?? randomUUID()
   const retry = (chain?.retry ?? 0) + 1
-  const { turn, step: stepNumber, provider, policyKey, delayMs } = plan
-  append(session, 'llm/retry', {
-    retryId, turn, step: stepNumber, provider, mode: 'always', policyKey, retry, delayMs, failure,
-  })
+  const { turn, step: stepNumber, provider, policyKey, delayMs, maxRetries } = plan
+  // A chain that has come further than its limit (an edit in the middle of it) is one without a limit to its readers.
+  const mode = maxRetries === undefined || maxRetries < retry ? { mode: 'always' } : { mode: 'normal', maxRetries }
+  append(session, 'llm/retry', { retryId, turn, step: stepNumber, provider, ...mode, policyKey, retry, delayMs, failure })
   return { retryId, retry, turn, step: stepNumber }
 }
 

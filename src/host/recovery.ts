@@ -2,33 +2,33 @@ import type { Events } from '@deepseek-ai/cordis'
 import type { RequestErrorAction } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { readFailure } from '../events/failure.ts'
-import { type MoveCause, moveKey, type WaitCause, waitKey } from '../events/policy-key.ts'
-import type { Route } from '../events/route.ts'
-import { chooseAfterWait, otherWaysOut, type WaitContext } from '../policy/pool/after-wait.ts'
+import { backoffKey, type MoveCause, moveKey, type WaitCause, waitKey } from '../events/policy-key.ts'
+import { type Route, sameRoute } from '../events/route.ts'
+import { chooseAfterWait, type WaitContext } from '../policy/pool/after-wait.ts'
 import type { Choice } from '../policy/pool/choose.ts'
 import { type Config, MAX_DELAY_MS, type RouteConfig } from '../policy/config.ts'
-import { type Response, respond } from '../policy/respond.ts'
-import type { PlannedWait } from '../policy/quota/wait.ts'
+import { type DelegateReason, type Response, respond } from '../policy/respond.ts'
 import { clockText, durationText, oneLine } from '../projections/text.ts'
-import { type MarkRecord, markKey } from '../reducers/marks.ts'
+import { endText } from '../projections/transient.ts'
 import { refusedRoute } from '../reducers/step.ts'
 import type { Balances } from './pool/balances.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
-import type { Wake } from './gate.ts'
 import type { Gates } from './gates.ts'
 import type { Journal } from './journal-store.ts'
+import type { Pace } from './pace.ts'
 import { type PlannedRecord, recordPlanned, recordStarted } from './records.ts'
 import type { Router } from './pool/router.ts'
+import { pause } from './pause.ts'
+import type { Budget } from './transient/budget.ts'
 import type { Voice } from './voice.ts'
+import type { Wake } from './waits.ts'
 import type { Watch } from './pool/watch.ts'
-
-/** Refusals of one provider within this time, in ms, are one piece of news. */
-const SAME_REFUSAL_MS = 5_000
 
 type RequestError = Parameters<Events['agent/request-error']>[0]
 type Next = () => Promise<RequestErrorAction>
 type WaitResponse = Extract<Response, { kind: 'wait' }>
+type RetryResponse = Extract<Response, { kind: 'retry' }>
 
 /** What the recovery works with. */
 export interface RecoveryParts {
@@ -41,6 +41,10 @@ export interface RecoveryParts {
   readonly router: Router
   readonly voice: Voice
   readonly watch: Watch
+  readonly pace: Pace
+  readonly budget: Budget
+  /** A number from 0 to 1. */
+  readonly random: () => number
   /** Have the host write a session's log to its disk. */
   readonly flush: (session: Session) => unknown
 }
@@ -105,16 +109,20 @@ export class Recovery {
     let response = this.decide(payload)
     if (certainOnly && (response.kind === 'delegate' || response.verdict.confidence !== 'certain')) return false
     this.answered.add(payload)
-    const plan = this.learn(payload, response)
-    // A target that the host refuses is none in the next round.
+    this.learn(payload, response)
+    // A target that the host refuses is none in the next round, nor is one that was spent before its turn came.
     while (response.kind === 'move') {
       const objection = await this.objection(response.choice.route, payload)
       if (this.isOver(payload)) return false
-      if (objection === undefined) return this.move(payload, response.choice)
-      this.parts.router.noteUnfit(payload.agent.session, payload, response.choice.route, objection)
+      if (objection !== undefined) this.parts.router.noteUnfit(payload.agent.session, payload, response.choice.route, objection)
+      else if (await this.move(payload, response.choice)) return true
+      if (this.isOver(payload)) return false
       response = this.decide(payload)
     }
-    return response.kind === 'wait' && this.wait(payload, response, plan)
+    if (response.kind === 'wait') return this.wait(payload, response)
+    if (response.kind === 'retry') return this.retry(payload, response)
+    this.sayEnd(payload, response.why)
+    return false
   }
 
   private isOver({ signal }: RequestError): boolean {
@@ -126,40 +134,29 @@ export class Recovery {
     return this.parts.router.objection(route, AbortSignal.any([signal, this.lifetime.signal]))
   }
 
-  private decide({ agent: { session }, turn, step, provider, failure }: RequestError): Response {
-    const { book, config, router } = this.parts
+  private decide({ agent: { session }, turn, step, provider, failure, retryPolicy }: RequestError): Response {
+    const { book, config, gates, random, router } = this.parts
     return respond({
       state: book.of(session), failure: readFailure(failure), provider, turn, step,
       world: router.world, unfit: router.unfitFor(session, turn, step),
+      known: (route, policy) => gates.known(session.id, route, policy),
+      ...retryPolicy === undefined ? {} : { retryPolicy }, random: random(),
     }, config)
   }
 
-  /**
-   * What a refusal tells about its provider or its route, whatever is done about it.
-   *
-   * @returns when the route is asked again, where it is out of allowance.
-   */
-  private learn(payload: RequestError, response: Response): PlannedWait | undefined {
+  /** What a refusal tells about its provider or its route, whatever is done about it. */
+  private learn(payload: RequestError, response: Response): void {
     const { agent: { session }, provider, failure } = payload
-    const { gates, journal, router, watch } = this.parts
-    const unfit = response.kind === 'delegate' ? undefined : response.unfit
+    const { clock, gates, journal, router, watch } = this.parts
+    const unfit = response.kind === 'move' || response.kind === 'wait' ? response.unfit : undefined
     // What one model has spent refutes no reading of the whole account.
     const spent = response.verdict.kind === 'spent-allowance' && unfit === undefined
-    if (spent && response.verdict.scope === 'provider') watch.refused(provider, gates.sentAt(session.id) ?? this.parts.clock.now())
-    if (response.mark !== undefined && !this.saidAlready(response.mark)) journal.append(response.mark)
-    if (unfit !== undefined) {
-      router.noteUnfit(session, payload, unfit, readFailure(failure).message)
-      return undefined
-    }
+    if (spent && response.verdict.scope === 'provider') watch.refused(provider, gates.sentAt(session.id) ?? clock.now())
+    if (response.mark !== undefined) journal.append(response.mark)
+    if (unfit !== undefined) router.noteUnfit(session, payload, unfit, readFailure(failure).message)
     // Sessions that wait for this route already learn of it, also when this one moves on.
-    return response.verdict.kind === 'spent-allowance' ? gates.refused(session.id, this.routeOf(session, provider), response.verdict) : undefined
-  }
-
-  /** A hundred sessions may be refused in one breath; one mark says it for all. */
-  private saidAlready(mark: MarkRecord): boolean {
-    const { marks } = this.parts.router.world
-    const held = Object.hasOwn(marks, markKey(mark)) ? marks[markKey(mark)] : undefined
-    return held !== undefined && mark.at >= held.at && mark.at < held.until && held.rule === mark.rule && mark.at - held.at < SAME_REFUSAL_MS && Math.abs(mark.until - held.until) < SAME_REFUSAL_MS
+    if (response.asked === undefined) return
+    gates.refused(session.id, this.routeOf(session, provider), response.asked, response.kind === 'retry' ? 'transient' : 'quota')
   }
 
   /** The route of the failed request; a log that does not name its model leaves the provider. */
@@ -167,36 +164,46 @@ export class Recovery {
     return refusedRoute(this.parts.book.of(session).step, provider) ?? { provider, model: '' }
   }
 
-  private move(payload: RequestError, choice: Choice): boolean {
-    this.recordMove(payload, choice.pool, choice.route)
-    this.parts.router.show(payload.agent.session, choice.route)
+  /** @returns false where the target is spent by the time its turn comes. */
+  private async move(payload: RequestError, choice: Choice): Promise<boolean> {
+    const { balances, clock, pace, router } = this.parts
+    const { agent: { session }, signal } = payload
+    // Ten sessions that move at once would knock the target over.
+    const delayMs = Math.round(pace.take(choice.route))
+    const planned = this.planMove(payload, choice.pool, choice.route, undefined, delayMs)
+    if (delayMs > 0) {
+      await pause(clock, delayMs, AbortSignal.any([signal, this.lifetime.signal]))
+      if (this.isOver(payload)) return false
+      const again = this.decide(payload)
+      if (again.kind !== 'move' || !sameRoute(again.choice.route, choice.route)) return false
+    }
+    recordStarted(session, planned)
+    router.show(session, choice.route)
     // Behind the request: the next choice in this pool should know more than this one did.
-    void this.parts.balances.refresh(choice.standings.map(({ route }) => route.provider))
+    void balances.refresh(choice.standings.map(({ route }) => route.provider))
     return true
   }
 
-  private recordMove({ agent: { session }, turn, step, provider, failure }: RequestError, pool: string, to: Route, afterWait?: MoveCause): void {
+  private planMove({ agent: { session }, turn, step, provider, failure }: RequestError, pool: string, to: Route, afterWait: MoveCause | undefined, delayMs: number): PlannedRecord {
     const policyKey = moveKey(pool, to.provider, to.model, afterWait)
-    recordStarted(session, recordPlanned(session, this.parts.book.of(session).step, { turn, step, provider, policyKey, delayMs: 0, failure }))
+    return recordPlanned(session, this.parts.book.of(session).step, { turn, step, provider, policyKey, delayMs, failure })
   }
 
-  private async wait(payload: RequestError, response: WaitResponse, plan: PlannedWait | undefined): Promise<boolean> {
+  private async wait(payload: RequestError, response: WaitResponse): Promise<boolean> {
     const { session } = payload.agent
-    const { clock, config, gates } = this.parts
+    const { clock, gates } = this.parts
+    const { limitAt, plan } = response
     const on = response.on ?? this.routeOf(session, payload.provider)
-    // The look at other targets may have taken longer than the plan; a gate that has its time keeps it.
-    gates.hold(session.id, on, clock.now() + (plan?.delayMs ?? config.longTermDelayMs))
-    const others = otherWaysOut(on, this.context(payload), config)
-    for (const other of others) gates.offer(session.id, other.route, other.at)
-    const routes: [Route, ...Route[]] = [on, ...others.map(({ route }) => route)]
-    const first = this.deadline(session, routes, response.limitAt, plan)
+    gates.hold(session.id, on, clock.now() + plan.own.delayMs)
+    for (const way of plan.ways) gates.offer(session.id, way.route, way.at)
+    const routes: Route[] = [on, ...plan.ways.map(({ route }) => route)]
     const record = (at: number, cause: WaitCause): PlannedRecord => this.recordWait(payload, response, at, cause)
     // The record leaves a route that would not take the conversation: a wait that is cancelled must not leave the session on it.
-    let planned = record(first.at, first.cause)
+    let planned = record(plan.first.at, plan.first.cause)
     if (response.on !== undefined) this.parts.router.show(session, response.on)
-    this.say(session, on.provider, response, first.at)
+    this.say(session, on.provider, response, plan.first.at)
     const waiting = gates.wait({
-      session: session.id, routes, nextAttemptAt: first.at, limitAt: response.limitAt,
+      session: session.id, policy: 'quota', routes, nextAttemptAt: plan.first.at, limitAt,
       // The end of the plugin closes the gates; a signal made of two would add a kilobyte to every wait.
       signal: payload.signal,
       rearm: (at, cause) => { planned = this.rearm(() => record(at, cause)) ?? planned },
@@ -209,6 +216,43 @@ export class Recovery {
     recordStarted(session, planned)
     await this.goAfterWait(payload, wake, response.on)
     return !this.isOver(payload)
+  }
+
+  /** One more try after a failure that passes. If it cannot be recorded there is none. */
+  private async retry(payload: RequestError, { ladder }: RetryResponse): Promise<boolean> {
+    const { agent: { session }, provider, signal } = payload
+    const { budget, clock, gates } = this.parts
+    const route = this.routeOf(session, provider)
+    const record = (at: number, cause: WaitCause): PlannedRecord => this.recordTry(payload, ladder.of, at, cause)
+    const at = clock.now() + ladder.asked.delayMs
+    let planned = record(at, ladder.asked.cause)
+    const waiting = gates.wait({
+      session: session.id, policy: 'transient', routes: [route], nextAttemptAt: at, signal,
+      rearm: (next, cause) => { planned = this.rearm(() => record(next, cause)) ?? planned },
+    })
+    this.keep(session)
+    const wake = await waiting
+    if (wake.kind !== 'go') return false
+    if (wake.cause !== 'due') planned = record(clock.now(), wake.cause)
+    // An empty budget delays, and fails nothing; who follows an answer needs none.
+    const debtMs = wake.cause === 'ramp' ? 0 : budget.take(provider)
+    if (debtMs > 0) {
+      planned = record(clock.now() + debtMs, 'budget')
+      await pause(clock, debtMs, AbortSignal.any([signal, this.lifetime.signal]))
+      if (this.isOver(payload)) return false
+    }
+    recordStarted(session, planned)
+    return !this.isOver(payload)
+  }
+
+  private recordTry({ agent: { session }, turn, step, provider, failure }: RequestError, of: number | null, at: number, cause: WaitCause): PlannedRecord {
+    const { book, clock } = this.parts
+    const delayMs = Math.round(Math.min(MAX_DELAY_MS, Math.max(0, at - clock.now())))
+    return recordPlanned(session, book.of(session).step, {
+      turn, step, provider, failure, delayMs, policyKey: backoffKey(cause),
+      // Only planned tries are counted in the record: what others bring forward has numbers of its own.
+      ...of === null || cause !== 'backoff' ? {} : { maxRetries: of },
+    })
   }
 
   /**
@@ -227,15 +271,6 @@ export class Recovery {
       this.parts.voice.warn('rearm', `a new time of a wait could not be recorded: ${String(error)}`)
       return undefined
     }
-  }
-
-  /** The first time at which any route is asked again, and why then. */
-  private deadline(session: Session, routes: readonly [Route, ...Route[]], limitAt: number | undefined, plan: PlannedWait | undefined): { at: number; cause: WaitCause } {
-    const { gates } = this.parts
-    const at = gates.nextAt(session.id, routes)
-    if (limitAt !== undefined && limitAt < at) return { at: limitAt, cause: 'limit' }
-    // The refusal tells of its own route alone; another whose mark lapses first has no promise behind it.
-    return { at, cause: gates.nextAt(session.id, [routes[0]]) === at ? plan?.cause ?? 'interval' : 'other-route' }
   }
 
   private recordWait(payload: RequestError, response: WaitResponse, at: number, cause: WaitCause): PlannedRecord {
@@ -264,7 +299,7 @@ export class Recovery {
       if (!book.of(session).step.asking) return
       next = chooseAfterWait(undefined, waitedOn, this.context(payload), config)
     }
-    if (next.pool !== null) this.recordMove(payload, next.pool, next.route, cause)
+    if (next.pool !== null) recordStarted(session, this.planMove(payload, next.pool, next.route, cause, 0))
     router.show(session, next.route)
   }
 
@@ -274,9 +309,15 @@ export class Recovery {
   }
 
   /** One line for each wait: a headless run has nothing else that says why it stands still. */
-  private say(session: Session, provider: string, { verdict }: WaitResponse, at: number): void {
+  private say(session: Session, provider: string, { verdict, why }: WaitResponse, at: number): void {
     const hint = verdict.resetHint === undefined ? '' : `; the provider says: ${oneLine(verdict.resetHint, 120)}`
-    this.parts.voice.wait(`session ${session.id} waits: ${provider} is out of allowance (${verdict.reason}); `
+    this.parts.voice.wait(`session ${session.id} waits: ${provider} is ${why === 'outage' ? 'not back yet' : 'out of allowance'} (${verdict.reason}); `
       + `next check ${clockText(at)}, in ${durationText(at - this.parts.clock.now())}${hint}`)
+  }
+
+  /** Why no further try is made: a run that ends in silence is a riddle in the morning. */
+  private sayEnd({ agent: { session }, failure, provider }: RequestError, why: DelegateReason): void {
+    const text = endText(why, { provider, code: failure.code, tries: this.parts.book.of(session).transient.ladder?.tries ?? 0 })
+    if (text !== undefined) this.parts.voice.wait(`session ${session.id}: ${text}`)
   }
 }

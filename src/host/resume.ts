@@ -215,7 +215,7 @@ export class Resume {
     // One of the pool that is not out of allowance may answer at once: the configuration may have gained it.
     for (const other of others) gates.hold(id, other, Math.max(soonest, markOf(journal.marks, other, clock.now())?.until ?? soonest))
     void gates.wait({
-      session: id, routes: [route, ...others], nextAttemptAt: at, signal: this.lifetime.signal,
+      session: id, policy: 'quota', routes: [route, ...others], nextAttemptAt: at, signal: this.lifetime.signal,
       // The session is closed, so its new time stands in the index alone until it is opened.
       rearm: (next) => { journal.append({ type: 'sessionWaiting', ...sleeper.waiting, at: clock.now(), nextAttemptAt: next }) },
     }).then(async (wake) => {

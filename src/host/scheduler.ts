@@ -2,9 +2,13 @@ import type { Clock } from './clock.ts'
 
 /** Longest time between two looks at the clock, in ms: a sleep or a clock step is noticed within it. */
 export const TICK_MS = 60_000
+/** Two clocks of one machine differ by less than this between two looks, in ms; by more when one of them was set. */
+const STEP_MS = 1_000
 
 interface Alarm {
-  readonly deadline: number
+  deadline: number
+  /** The deadline on the clock that nobody sets. */
+  readonly ticks: number
   readonly order: number
   readonly run: () => void
   cancelled: boolean
@@ -45,6 +49,12 @@ class Heap {
     }
   }
 
+  /** Bring deadlines forward to where the clock that nobody sets has them. */
+  follow(now: number, ticks: number): void {
+    for (const alarm of this.items) alarm.deadline = Math.min(alarm.deadline, now + alarm.ticks - ticks)
+    this.compact()
+  }
+
   /** Rebuild without the cancelled ones. */
   compact(): void {
     const live = this.items.filter(alarm => !alarm.cancelled)
@@ -71,7 +81,8 @@ class Heap {
  *
  * A timer counts the time that the process runs; a deadline is a time of day. Between the two lie laptops that sleep,
  * clocks that step, and delays that no timer holds. So deadlines stand in a heap, a single timer wakes at the earliest
- * of them but at least every {@link TICK_MS}, and each wake-up asks the wall clock what is due.
+ * of them but at least every {@link TICK_MS}, and each wake-up asks the wall clock what is due. A clock that was set back
+ * takes its deadlines along: what was an hour away stays an hour away.
  */
 export class Scheduler {
   private readonly heap = new Heap()
@@ -83,6 +94,8 @@ export class Scheduler {
   private live = 0
   private dead = 0
   private closed = false
+  /** Where the wall clock stood against the one that nobody sets, in ms; it grows while the machine sleeps. */
+  private offset: number
 
   /**
    * @param clock - the wall clock and its timers.
@@ -91,6 +104,7 @@ export class Scheduler {
   constructor(clock: Clock, onError: (error: unknown) => void = () => {}) {
     this.clock = clock
     this.onError = onError
+    this.offset = clock.now() - clock.ticks()
   }
 
   /** Alarms that are set. */
@@ -107,7 +121,9 @@ export class Scheduler {
    */
   at(deadline: number, run: () => void): () => void {
     if (this.closed) return () => {}
-    const alarm: Alarm = { deadline, order: this.order++, run, cancelled: false }
+    this.followStep()
+    const ticks = this.clock.ticks() + deadline - this.clock.now()
+    const alarm: Alarm = { deadline, ticks, order: this.order++, run, cancelled: false }
     this.heap.push(alarm)
     this.live += 1
     this.arm()
@@ -161,7 +177,15 @@ export class Scheduler {
     this.cancelTimer = this.clock.after(() => { this.wake() }, delay)
   }
 
+  private followStep(): void {
+    const [now, ticks] = [this.clock.now(), this.clock.ticks()]
+    const back = this.offset - (now - ticks)
+    this.offset = now - ticks
+    if (back > STEP_MS) this.heap.follow(now, ticks)
+  }
+
   private wake(): void {
+    this.followStep()
     this.cancelTimer = undefined
     this.wakeAt = Number.POSITIVE_INFINITY
     for (const alarm of this.takeDue(this.clock.now())) this.fire(alarm)

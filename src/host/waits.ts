@@ -1,6 +1,40 @@
 import type { WaitCause } from '../events/policy-key.ts'
-import type { Gate, Waiter, WaitRequest, Wake } from './gate.ts'
+import type { Route } from '../events/route.ts'
 import type { Scheduler } from './scheduler.ts'
+
+/** The policies that hold a step while they wait. */
+export type WaitingPolicy = 'quota' | 'transient'
+
+/** What ended a wait. */
+export type Wake =
+  /** Ask again: on `route`, or where the pool's order says when there is none. `due` is the planned time. */
+  | { readonly kind: 'go'; readonly cause: WaitCause | 'due'; readonly route?: Route }
+  /** The switch went off. */
+  | { readonly kind: 'disabled' }
+  /** The turn was cancelled, or the plugin goes away. */
+  | { readonly kind: 'aborted' }
+
+/** One wait, as whoever holds it describes it. */
+export interface WaitRequest {
+  /** Id of the session that waits, open or not. */
+  readonly session: string
+  readonly policy: WaitingPolicy
+  /** Epoch ms of the attempt that was announced. */
+  readonly nextAttemptAt: number
+  /** Epoch ms at which one last attempt is made whatever the routes say; none when absent. */
+  readonly limitAt?: number | undefined
+  /** Ends the wait at once when it aborts. */
+  readonly signal: AbortSignal
+  /** Told of a new time when another session asked and was refused; no request was sent for this one. */
+  rearm(nextAttemptAt: number, cause: WaitCause): void
+}
+
+/** A wait that is held open. */
+export interface Waiter extends WaitRequest {
+  nextAttemptAt: number
+  end(wake: Wake): void
+  cancelAlarm(): void
+}
 
 /** The waits that are held open: one for each session at most. */
 export class Waits {
@@ -32,10 +66,10 @@ export class Waits {
    * Hold a wait open.
    *
    * @param request - the wait; an older one of the same session ends as aborted.
-   * @param gates - where it waits: its routes' gates, in order.
+   * @param onOpen - told of the wait once it stands; not where it is over before it began.
    * @returns what ended it. Never rejects.
    */
-  hold(request: WaitRequest, gates: () => Gate[]): Promise<Wake> {
+  hold(request: WaitRequest, onOpen: (waiter: Waiter) => void = () => {}): Promise<Wake> {
     const { limitAt, session, signal } = request
     this.end(session, { kind: 'aborted' })
     if (this.closed || signal.aborted) return Promise.resolve({ kind: 'aborted' })
@@ -43,7 +77,6 @@ export class Waits {
       const onAbort = (): void => { waiter.end({ kind: 'aborted' }) }
       const waiter: Waiter = {
         ...request,
-        gates: gates(),
         cancelAlarm: limitAt === undefined ? () => {} : this.alarm(session, limitAt, 'limit'),
         end: (wake) => {
           if (this.open.get(session) !== waiter) return
@@ -55,8 +88,8 @@ export class Waits {
         },
       }
       this.open.set(session, waiter)
-      for (const gate of waiter.gates) gate.waiters.add(waiter)
       signal.addEventListener('abort', onAbort, { once: true })
+      onOpen(waiter)
     })
   }
 

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { MAX_DELAY_MS } from './bounds.ts'
+import { TransientConfig } from './transient/config.ts'
 import { POOL_NAME, RESERVED_POOL_NAMES } from '../events/settings.ts'
 
-/** Longest delay that a timer of the platform, and a record of the harness, can hold, in ms (2^31 - 1). */
-export const MAX_DELAY_MS = 2_147_483_647
+export { MAX_DELAY_MS }
 
 /** A delay in ms; without a minimum any positive one. */
 function delay(minimum?: number) {
@@ -53,6 +54,7 @@ const ConfigSchema = z.strictObject({
   balances: Balances,
   failOpen: flag().default(true),
   exhaustedCooldownMs: delay().default(3_600_000),
+  transient: TransientConfig.prefault({}),
   beforeNativeRetries: flag().default(false),
   returnToPreferred: z.enum(['never', 'turn', 'step'], 'never, turn or step').default('turn'),
   probe: z.enum(['single', 'each'], 'single or each').default('single'),
@@ -79,6 +81,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   'pool': Object.keys(PoolConfig.shape),
   'route': Object.keys(RouteConfig.shape),
   'balance': Object.keys(BalanceConfig.shape),
+  'transient': Object.keys(TransientConfig.shape),
 }
 
 const pathText = (path: readonly PropertyKey[]): string =>
@@ -119,6 +122,7 @@ function shown(value: unknown, path: readonly PropertyKey[]): string {
 function allowedKeys(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return KEYS[''] ?? []
   if (path[0] === 'balances') return KEYS['balance'] ?? []
+  if (path[0] === 'transient') return KEYS['transient'] ?? []
   return (path.length === 2 ? KEYS['pool'] : KEYS['route']) ?? []
 }
 

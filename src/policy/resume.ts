@@ -2,11 +2,13 @@ import type { Fact } from '../events/facts.ts'
 import type { QueuedMessage, QueueName } from '../events/inbox.ts'
 import type { Route } from '../events/route.ts'
 import type { InboxState } from '../reducers/inbox.ts'
+import { type HoldPolicy, holdOf } from '../reducers/hold.ts'
 import type { SessionState } from '../reducers/session.ts'
+import type { SettingsState } from '../reducers/settings.ts'
 import { refusedRoute } from '../reducers/step.ts'
 import type { Waiting } from '../reducers/waiting.ts'
 import type { Config } from './config.ts'
-import { resolveSwitch } from './settings.ts'
+import { type LadderSwitch, resolveLadder, resolveSwitch } from './settings.ts'
 
 /**
  * What a session's run waits for, while it is in the turn that waits (or that carries it on), or was cut off in it.
@@ -14,10 +16,17 @@ import { resolveSwitch } from './settings.ts'
  * @param state - the folded session.
  * @returns the attempt it waits for, epoch ms, and the provider; `undefined` when nothing is to be taken up after a restart.
  */
-export function heldWait({ entries: { open, closed }, step }: SessionState): Pick<Waiting, 'nextAttemptAt' | 'provider' | 'turn' | 'closed'> | undefined {
-  if (open === null || (open.cutOff === null && step.turn !== open.heldBy)) return undefined
-  return { nextAttemptAt: open.cutOff ?? open.wait?.nextAttemptAt ?? open.enteredAt, provider: open.provider, turn: open.heldBy, closed }
+export function heldWait(state: SessionState): Pick<Waiting, 'nextAttemptAt' | 'provider' | 'turn' | 'closed'> | undefined {
+  const hold = holdOf(state)
+  return hold === undefined ? undefined : { nextAttemptAt: hold.at, provider: hold.provider, turn: hold.turn, closed: state.entries.closed }
 }
+
+/** The switch of the policy that holds a session. */
+const isOn = (policy: HoldPolicy, settings: SettingsState, config: Switches): boolean =>
+  policy === 'quota' ? resolveSwitch(settings, config).enabled : resolveLadder(settings, config).enabled
+
+/** What decides whether a hold goes on after a restart. */
+type Switches = Pick<Config, 'defaultEnabled'> & LadderSwitch
 
 /**
  * When a run that the end of its host cut off goes on by itself.
@@ -27,20 +36,21 @@ export function heldWait({ entries: { open, closed }, step }: SessionState): Pic
  * @returns epoch ms, which may have passed; `undefined` where nothing was cut off, or nobody takes it up: a delegated
  *   session lives and ends with its parent's turn.
  */
-export function goesOnAt({ entries: { open }, lineage, settings }: SessionState, config: Pick<Config, 'defaultEnabled' | 'resumeOnStart'>): number | undefined {
-  const takenUp = config.resumeOnStart && lineage.parent === null && resolveSwitch(settings, config).enabled
-  return takenUp ? open?.cutOff ?? undefined : undefined
+export function goesOnAt(state: SessionState, config: Switches & Pick<Config, 'resumeOnStart'>): number | undefined {
+  const hold = holdOf(state)
+  const takenUp = config.resumeOnStart && state.lineage.parent === null && hold?.cut === true && isOn(hold.policy, state.settings, config)
+  return takenUp ? hold.at : undefined
 }
 
 /**
- * The next attempt of a session that is out of allowance: of its armed wait, or of a run that goes on by itself.
+ * The next attempt of a session that is held: of its armed wait, or of a run that goes on by itself.
  *
  * @param state - the folded session.
  * @param config - the deployment.
  * @returns epoch ms; `undefined` where none is planned.
  */
-export const nextAttemptOf = (state: SessionState, config: Pick<Config, 'defaultEnabled' | 'resumeOnStart'>): number | undefined =>
-  state.entries.open?.wait?.nextAttemptAt ?? goesOnAt(state, config)
+export const nextAttemptOf = (state: SessionState, config: Switches & Pick<Config, 'resumeOnStart'>): number | undefined =>
+  holdOf(state)?.wait?.nextAttemptAt ?? goesOnAt(state, config)
 
 /** What the index of waiting sessions has to learn. */
 export type IndexChange =
@@ -114,24 +124,29 @@ function lostItsEnd({ waiting, state }: Suspended): boolean {
  * @param session - the session.
  * @param config - the deployment.
  */
-export function decideResume(session: Suspended, config: Pick<Config, 'defaultEnabled'>): ResumeDecision {
+export function decideResume(session: Suspended, config: Switches): ResumeDecision {
   const { archived, child, now, state, waiting } = session
-  const { entries: { open }, settings, step } = state
+  const { settings, step } = state
+  const hold = holdOf(state)
+  const open = hold ?? quotaOf(state)
   const lost = lostItsEnd(session)
-  if (open === null && !lost) return { kind: 'stay', why: 'recovered' }
+  if (open === undefined && !lost) return { kind: 'stay', why: 'recovered' }
   if (archived) return { kind: 'stay', why: 'archived' }
   if (child) return { kind: 'stay', why: 'a-child' }
-  if (!resolveSwitch(settings, config).enabled) return { kind: 'stay', why: 'switched-off' }
-  if (lost || open === null) {
+  if (!isOn(open?.policy ?? 'quota', settings, config)) return { kind: 'stay', why: 'switched-off' }
+  if (lost || open === undefined) {
     const model = refusedRoute(step, waiting.provider)?.model ?? ''
     return { kind: 'continue', at: waiting.nextAttemptAt, route: { provider: waiting.provider, model } }
   }
+  if (hold === undefined) return { kind: 'stay', why: 'not-cut-off' }
   // A log that nobody has opened since the crash still ends inside its turn.
-  const stillOpen = step.turn !== null && step.turn === open.heldBy
-  const at = open.cutOff ?? (stillOpen ? open.wait?.nextAttemptAt ?? now : undefined)
-  if (at === undefined) return { kind: 'stay', why: 'not-cut-off' }
-  return { kind: 'continue', at, route: { provider: open.provider, model: open.model ?? '' } }
+  const at = hold.cut ? hold.at : hold.wait?.nextAttemptAt ?? now
+  return { kind: 'continue', at, route: { provider: hold.provider, model: hold.model ?? '' } }
 }
+
+/** The entry that is open although nothing holds the session: its turn was cancelled or ended. */
+const quotaOf = ({ entries: { open } }: SessionState): { readonly policy: HoldPolicy } | undefined =>
+  open === null ? undefined : { policy: 'quota' }
 
 /** What is put into the queue of a session that goes on. */
 export interface Delivery {

@@ -29,6 +29,23 @@ export function resolveSwitch(settings: SettingsState, config: Pick<Config, 'def
     : { enabled: settings.retry.value === 'on', source: settings.retry.source }
 }
 
+/** The deployment's switch of retries. */
+export interface LadderSwitch {
+  readonly transient: Pick<Config['transient'], 'enabled'>
+}
+
+/**
+ * The switch of retries of a session: what it states itself, else the deployment's default.
+ *
+ * @param settings - what the session states.
+ * @param config - the deployment.
+ */
+export function resolveLadder(settings: SettingsState, config: LadderSwitch): EffectiveSwitch {
+  return settings.failures === null
+    ? { enabled: config.transient.enabled, source: 'default' }
+    : { enabled: settings.failures.value === 'on', source: settings.failures.source }
+}
+
 /** Names of the pools that hold a route. */
 function poolsWith(route: Route, config: Pick<Config, 'pools'>): string[] {
   return Object.entries(config.pools)

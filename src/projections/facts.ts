@@ -5,7 +5,7 @@ import { MOVED_WHYS } from '../events/route-notes.ts'
 import type { Config } from '../policy/config.ts'
 import { classifyFailure } from '../policy/judge/classify.ts'
 import { nextAttemptOf } from '../policy/resume.ts'
-import { resolvePool, resolveSwitch } from '../policy/settings.ts'
+import { type LadderSwitch, resolvePool, resolveSwitch } from '../policy/settings.ts'
 import type { Entry } from '../reducers/quota.ts'
 import type { SessionState } from '../reducers/session.ts'
 
@@ -104,7 +104,7 @@ function liveWait(entry: Entry, nextAttemptAt: number | undefined): LiveWait {
  * @param config - the deployment.
  * @returns the value of the `quotaRetry` projection; plain JSON.
  */
-export function quotaRetryFacts(state: SessionState, config: Pick<Config, 'defaultEnabled' | 'pools' | 'resumeOnStart'>): QuotaRetryFacts {
+export function quotaRetryFacts(state: SessionState, config: Pick<Config, 'defaultEnabled' | 'pools' | 'resumeOnStart'> & LadderSwitch): QuotaRetryFacts {
   const effective = resolveSwitch(state.settings, config)
   const pool = resolvePool(state.settings, state.step.route, config)
   const { open } = state.entries

@@ -1,4 +1,5 @@
 import type { Config } from '../policy/config.ts'
+import type { LadderSwitch } from '../policy/settings.ts'
 import { nextAttemptOf } from '../policy/resume.ts'
 import type { Entry } from '../reducers/quota.ts'
 import type { SessionState } from '../reducers/session.ts'
@@ -31,7 +32,7 @@ export interface RetrySnapshot {
  * @param config - the deployment.
  * @returns a frozen snapshot, or `undefined` while the session has allowance.
  */
-export function retrySnapshot(state: SessionState, config: Pick<Config, 'defaultEnabled' | 'resumeOnStart'>): RetrySnapshot | undefined {
+export function retrySnapshot(state: SessionState, config: Pick<Config, 'defaultEnabled' | 'resumeOnStart'> & LadderSwitch): RetrySnapshot | undefined {
   const entry: Entry | null = state.entries.open
   if (entry === null) return undefined
   const nextAttemptAt = nextAttemptOf(state, config)

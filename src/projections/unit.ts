@@ -1,6 +1,7 @@
 import type { ZodType } from 'zod'
 import { decodeHeader } from '../events/decode.ts'
 import type { Config } from '../policy/config.ts'
+import type { LadderSwitch } from '../policy/settings.ts'
 import { evolve, evolveEvent, initialState, type SessionState } from '../reducers/session.ts'
 import { QuotaRetryFacts, quotaRetryFacts } from './facts.ts'
 
@@ -40,7 +41,7 @@ function parseState(value: unknown): SessionState {
  * @param config - the deployment; settings are shown as they hold under it.
  * @returns the unit; `view` never throws and never answers `undefined`, which would break the session's whole page.
  */
-export function projectionUnit(config: Pick<Config, 'defaultEnabled' | 'pools' | 'resumeOnStart'>): ProjectionUnit {
+export function projectionUnit(config: Pick<Config, 'defaultEnabled' | 'pools' | 'resumeOnStart'> & LadderSwitch): ProjectionUnit {
   const view = (state: SessionState): QuotaRetryFacts => {
     try {
       return quotaRetryFacts(state, config)

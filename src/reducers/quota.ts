@@ -2,6 +2,9 @@ import { produce } from 'immer'
 import type { Fact, FactOf } from '../events/facts.ts'
 import { boundFailure, type Failure } from '../events/failure.ts'
 import { EARLY_CAUSES, type WaitCause } from '../events/policy-key.ts'
+import { type Route, routeName } from '../events/route.ts'
+import { withinBounds } from './bounds.ts'
+import { OWN_TIMES, type PlanMemory, remember } from './plans.ts'
 import { isCutOff, refusedRoute, type StepState } from './step.ts'
 
 /** A wait that is armed: its record in the log has no pair yet, and its turn is open. */
@@ -44,13 +47,15 @@ export interface Entry {
   readonly cutOff: number | null
   /** The turn that the run is in: the one that waits, or the one that carries it on after a cut. */
   readonly heldBy: number
+  /** The plans for each route that was refused since the entry opened, by its name. */
+  readonly plans: Readonly<Record<string, PlanMemory>>
 }
 
 /** Why an entry ended. */
 export type LeaveReason = 'recovered' | 'disabled'
 
 /** An entry that is over. */
-export interface ClosedEntry extends Omit<Entry, 'wait' | 'since' | 'cutOff' | 'heldBy'> {
+export interface ClosedEntry extends Omit<Entry, 'wait' | 'since' | 'cutOff' | 'heldBy' | 'plans'> {
   readonly leftAt: number
   readonly reason: LeaveReason
 }
@@ -81,29 +86,45 @@ function waitOf(fact: FactOf<'waitPlanned'>): Wait {
 const supersedes = (open: Entry | null, fact: FactOf<'waitPlanned'>): boolean =>
   open !== null && open.wait !== null && open.heldBy === fact.turn && EARLY_CAUSES.has(fact.cause)
 
+/** Routes whose plans are kept: those of a pool. */
+const MAX_PLANS = 64
+
+/** The record of a wait tells when the refused route is asked again; of one that another route ends, only that it is not later. */
+function withPlan(plans: Entry['plans'], fact: FactOf<'waitPlanned'>, route: Route | null): Entry['plans'] {
+  if (route === null || EARLY_CAUSES.has(fact.cause) || fact.cause === 'shared') return plans
+  const name = routeName(route)
+  const own = OWN_TIMES.has(fact.cause)
+  const plan = remember(plans[name], { at: fact.at, delayMs: own ? fact.delayMs : fact.intervalMs, cause: own ? fact.cause : 'interval' })
+  return withinBounds({ ...plans, [name]: plan }, MAX_PLANS)
+}
+
 function planned(state: EntriesState, fact: FactOf<'waitPlanned'>, step: StepState): EntriesState {
   const { open } = state
+  const refused = fact.on ?? refusedRoute(step, fact.provider)
+  // A route that fails otherwise at its return is not back yet: what was refused stays what is waited for.
+  const outage = fact.cause === 'outage' && open !== null
   const sameTurn = open !== null && open.heldBy === fact.turn
   const entry: Entry = {
     enteredAt: open?.enteredAt ?? fact.at,
     attempts: (open?.attempts ?? 0) + (supersedes(open, fact) ? 0 : 1),
-    provider: fact.on?.provider ?? fact.provider,
-    model: fact.on?.model ?? refusedRoute(step, fact.provider)?.model ?? null,
+    provider: outage ? open.provider : refused?.provider ?? fact.provider,
+    model: outage ? open.model : refused?.model ?? null,
     turn: fact.turn,
     step: fact.step,
-    failure: boundFailure(fact.failure),
+    failure: outage ? open.failure : boundFailure(fact.failure),
     since: sameTurn ? open.since : fact.at,
     // A record that stands outside its turn (a damaged log) is a wait that was planned, and none that anybody holds.
     wait: step.turn === fact.turn ? waitOf(fact) : null,
     cutOff: null,
     heldBy: fact.turn,
+    plans: withPlan(open?.plans ?? {}, fact, refused),
   }
   return { ...state, open: entry }
 }
 
 function close(state: EntriesState, reason: LeaveReason, at: number): EntriesState {
   if (state.open === null) return state
-  const { wait: _wait, since: _since, cutOff: _cutOff, heldBy: _heldBy, ...entry } = state.open
+  const { wait: _wait, since: _since, cutOff: _cutOff, heldBy: _heldBy, plans: _plans, ...entry } = state.open
   return { open: null, lastClosed: { ...entry, reason, leftAt: at }, closed: state.closed + 1 }
 }
 
@@ -148,6 +169,7 @@ export function evolveEntries(state: EntriesState, fact: Fact, step: StepState, 
       return state.open?.wait?.retryId === fact.retryId && state.open.wait.retry === fact.retry ? disarm(state) : state
     case 'requestFailed':
     case 'movePlanned':
+    case 'backoffPlanned':
     case 'otherRetryPlanned':
       // The loop goes on although the wait has no pair: it was given up, as when the plugin was unloaded in it.
       return disarm(state)

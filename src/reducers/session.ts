@@ -4,6 +4,7 @@ import { type EntriesState, evolveEntries, initialEntries } from './quota.ts'
 import { evolveFailovers, type FailoversState, initialFailovers } from './pool.ts'
 import { evolvePicks, initialPicks, type PicksState } from './picks.ts'
 import { evolveSettings, overruledByPick, initialSettings, type SettingsState } from './settings.ts'
+import { evolveTransient, initialTransient, type TransientState } from './transient.ts'
 import { evolveStep, initialStep, type StepState } from './step.ts'
 
 /** Who the session is and whom it descends from. */
@@ -24,6 +25,7 @@ export interface SessionState {
   readonly entries: EntriesState
   readonly failovers: FailoversState
   readonly picks: PicksState
+  readonly transient: TransientState
 }
 
 /** The state of the empty log. */
@@ -34,6 +36,7 @@ export const initialState: SessionState = {
   entries: initialEntries,
   failovers: initialFailovers,
   picks: initialPicks,
+  transient: initialTransient,
 }
 
 function evolveLineage(state: Lineage, fact: Fact): Lineage {
@@ -61,6 +64,7 @@ const endsParentHistory = (lineage: Lineage, fact: Fact): boolean =>
 const asInherited = (state: SettingsState): SettingsState => ({
   ...state,
   retry: state.retry === null ? null : { ...state.retry, source: 'inherited' },
+  failures: state.failures === null ? null : { ...state.failures, source: 'inherited' },
   pool: state.pool === null ? null : { ...state.pool, source: 'inherited' },
   assigned: false,
   assignedRequest: false,
@@ -74,6 +78,7 @@ function beginOwnHistory(state: SessionState): SessionState {
     settings: asInherited(state.settings),
     entries: initialEntries,
     failovers: initialFailovers,
+    transient: initialTransient,
   }
 }
 
@@ -93,10 +98,11 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
   const switchedOff = settings.retry?.value === 'off' && settings.retry !== state.settings.retry
   const entries = evolveEntries(state.entries, fact, state.step, switchedOff)
   const failovers = evolveFailovers(state.failovers, fact, state.step, state.entries.open !== null)
+  const transient = evolveTransient(state.transient, fact, state.step)
   const step = evolveStep(state.step, fact)
   const unchanged = lineage === state.lineage && settings === state.settings && entries === state.entries
-    && failovers === state.failovers && picks === state.picks && step === state.step
-  const next: SessionState = unchanged ? state : { lineage, settings, step, entries, failovers, picks }
+    && failovers === state.failovers && picks === state.picks && transient === state.transient && step === state.step
+  const next: SessionState = unchanged ? state : { lineage, settings, step, entries, failovers, picks, transient }
   return endsParentHistory(lineage, fact) ? beginOwnHistory(next) : next
 }
 

@@ -17,6 +17,8 @@ export interface Stated<T> {
 /** The settings that the session's own log states; `null` means the deployment's default. */
 export interface SettingsState {
   readonly retry: Stated<Exclude<RetryChoice, 'default'>> | null
+  /** Whether failures that pass are retried, and a run that ended on one is continued. */
+  readonly failures: Stated<Exclude<RetryChoice, 'default'>> | null
   /** `off`, or the name of a pool (which the configuration may have lost since). */
   readonly pool: Stated<PoolChoice> | null
   /** Whether the session was put in a pool and has sent no request since: the next one goes to a route of the pool. */
@@ -30,12 +32,12 @@ export interface SettingsState {
 }
 
 /** No setting stated. */
-export const initialSettings: SettingsState = { retry: null, pool: null, assigned: false, assignedRequest: false, touched: false, open: {} }
+export const initialSettings: SettingsState = { retry: null, failures: null, pool: null, assigned: false, assignedRequest: false, touched: false, open: {} }
 
 function apply(state: SettingsState, change: SettingChange, at: number): SettingsState {
   const source: SettingSource = change.inherited ? 'inherited' : 'session'
-  if (change.setting === 'retry') {
-    return { ...state, touched: true, retry: change.value === 'default' ? null : { value: change.value, source, at } }
+  if (change.setting !== 'pool') {
+    return { ...state, touched: true, [change.setting]: change.value === 'default' ? null : { value: change.value, source, at } }
   }
   return {
     ...state,

@@ -144,6 +144,7 @@ export function evolveStep(state: StepState, fact: Fact): StepState {
       // A wait opens a new round: after it every route may be asked once more.
       return { ...state, chains: withChain(state.chains, fact), refused: [], asking: PERSON_CAUSES.has(fact.cause) }
     case 'movePlanned':
+    case 'backoffPlanned':
       return { ...state, chains: withChain(state.chains, fact) }
     default:
       return state

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { RAMP_SPACING_MS } from '../../src/host/ramp.ts'
+import { SPACING_MS } from '../../src/host/pace.ts'
 import { HINT_MARGIN_MS } from '../../src/policy/quota/wait.ts'
 import { HOUR, MINUTE, SECOND } from '../support/build.ts'
 import { ELSEWHERE, Queue, ROUTE, SIBLING, type Sitter } from '../support/queue.ts'
@@ -38,7 +38,7 @@ describe('of several sessions that wait on a route', () => {
     queue.gates.answered(sitters[0]!.name, ROUTE)
     await queue.pass(2 * SECOND)
     const from = 3 * SECOND + HOUR
-    expect(sitters.slice(1).flatMap(({ woken }) => woken)).toEqual([1, 2, 3, 4, 5, 6, 7].map(step => ['ramp', from + step * RAMP_SPACING_MS]))
+    expect(sitters.slice(1).flatMap(({ woken }) => woken)).toEqual([1, 2, 3, 4, 5, 6, 7].map(step => ['ramp', from + step * SPACING_MS]))
     empty()
   })
 
@@ -49,7 +49,7 @@ describe('of several sessions that wait on a route', () => {
     expect([queue.gates.isProbing(first.name), queue.gates.isProbing(second.name)]).toEqual([true, false])
     queue.gates.streaming(first.name, ROUTE)
     expect(queue.gates.isProbing(first.name)).toBe(false)
-    await queue.pass(RAMP_SPACING_MS)
+    await queue.pass(SPACING_MS)
     expect(causes([second])).toEqual([['ramp']])
   })
 
@@ -58,7 +58,7 @@ describe('of several sessions that wait on a route', () => {
     await queue.until(SECOND + HOUR)
     queue.asks(sitters[0]!)
     queue.gates.answered(sitters[0]!.name, ROUTE)
-    await queue.pass(RAMP_SPACING_MS)
+    await queue.pass(SPACING_MS)
     queue.asks(sitters[1]!)
     await queue.pass(50)
     queue.refuse(sitters[1]!)
@@ -78,7 +78,7 @@ describe('of several sessions that wait on a route', () => {
     await queue.pass(SECOND)
     queue.asks(sitters[0]!)
     queue.gates.answered(sitters[0]!.name, ROUTE)
-    await queue.pass(11 * RAMP_SPACING_MS)
+    await queue.pass(11 * SPACING_MS)
     expect(causes(sitters)).toEqual([['due'], ...sitters.slice(1).map(() => ['ramp'])])
   })
 
@@ -109,7 +109,7 @@ describe('of several sessions that wait on a route', () => {
     await queue.until(SECOND + HOUR, 500)
     queue.asks(sitters[0]!)
     queue.gates.answered(sitters[0]!.name, ROUTE)
-    await queue.pass(2 * RAMP_SPACING_MS)
+    await queue.pass(2 * SPACING_MS)
     expect(causes(sitters)).toEqual([['due'], ['ramp'], ['ramp']])
   })
 })
@@ -154,7 +154,7 @@ describe('an answer', () => {
     const other = queue.sitter('other')
     queue.asks(other)
     queue.gates.answered(other.name, ROUTE)
-    await queue.pass(2 * RAMP_SPACING_MS)
+    await queue.pass(2 * SPACING_MS)
     expect(causes([first, second])).toEqual([['ramp'], ['ramp']])
   })
 
@@ -218,7 +218,7 @@ describe('a balance reading that shows allowance', () => {
     queue.asks(sitters[0]!)
     queue.gates.answered(sitters[0]!.name, ROUTE)
     queue.gates.providerBack('a')
-    await queue.pass(RAMP_SPACING_MS)
+    await queue.pass(SPACING_MS)
     expect(causes(sitters)).toEqual([['reading'], ['ramp'], [], []])
   })
 })
@@ -265,7 +265,7 @@ describe('a wait', () => {
 
   it('is over before it begins when its turn was cancelled', async () => {
     const one = queue.sitter('one')
-    queue.gates.refused(one.name, ROUTE, {})
+    queue.gates.refused(one.name, ROUTE, { delayMs: HOUR, cause: 'interval' })
     queue.wait(one, [ROUTE], undefined, AbortSignal.abort())
     await queue.pass(1)
     expect(causes([one])).toEqual([['aborted']])

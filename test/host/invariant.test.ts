@@ -9,7 +9,7 @@ import { eventsOf, fakeTime, pass, type Rig, rig, say, settle, spent, until, use
 const HOUR = 3_600_000
 const A = { provider: 'a', model: 'm' }
 const B = { provider: 'b', model: 'n' }
-const DEPLOYMENT = { defaultEnabled: true, pools: {}, resumeOnStart: true } as const
+const DEPLOYMENT = { defaultEnabled: true, pools: {}, resumeOnStart: true, transient: { enabled: true } } as const
 const FAILURE = { code: 'QUOTA', message: 'Insufficient Balance' }
 
 let host: Rig

@@ -73,13 +73,23 @@ describe('a wall clock that jumps', () => {
     expect(fired).toEqual(['a'])
   })
 
-  it('back fires nothing early', () => {
+  it('back costs no alarm more time than it was away, and fires nothing early', () => {
     alarm('a', HOUR)
-    clock.step(-HOUR)
-    clock.pass(2 * HOUR - 1)
+    clock.step(-24 * HOUR)
+    clock.pass(HOUR - 1)
     expect(fired).toEqual([])
     clock.pass(TICK_MS)
     expect(fired).toEqual(['a'])
+  })
+
+  it('back between two alarms keeps the time of each', () => {
+    alarm('a', HOUR)
+    clock.step(-24 * HOUR)
+    alarm('b', 2 * HOUR)
+    clock.pass(HOUR + TICK_MS)
+    expect(fired).toEqual(['a'])
+    clock.pass(HOUR)
+    expect(fired).toEqual(['a', 'b'])
   })
 
   it('forward does not delay what is set for right now', () => {

@@ -19,10 +19,16 @@ function problems(input: unknown): readonly string[] {
 const withBalance = (more: object): unknown => ({ pools, balances: [{ ...balance, ...more }] })
 const withRoute = (more: object): unknown => ({ pools: { p: { routes: [{ ...route, ...more }] } } })
 
+const TRANSIENT = {
+  enabled: true, maxRetries: 3, maxDurationMs: null, initialDelayMs: 1_000, maxDelayMs: 60_000, jitterRatio: 0.2, curve: 'continue',
+  codes: [], excludeCodes: [], retryWithoutProviderPolicy: true, moveAfter: null,
+}
+
 describe('no configuration', () => {
   it.each([undefined, null, {}])('as %j is every default', (input) => {
     expect(parseConfig(input)).toEqual({
-      longTermDelayMs: 3_600_000, defaultEnabled: true, pools: {}, balances: [], failOpen: true, exhaustedCooldownMs: 3_600_000, beforeNativeRetries: false, returnToPreferred: 'turn', probe: 'single',
+      longTermDelayMs: 3_600_000, defaultEnabled: true, pools: {}, balances: [], failOpen: true, exhaustedCooldownMs: 3_600_000, beforeNativeRetries: false,
+      returnToPreferred: 'turn', probe: 'single', transient: TRANSIENT,
       resumeOnStart: true, resumeConcurrency: 4, resumeDelaySeconds: 3, continuation: expect.stringContaining('Continue where you left off'),
     })
   })
@@ -43,7 +49,7 @@ describe('a whole configuration', () => {
         { provider: 'b', preset: 'deepseek', args: ['--json'], minimumRemaining: 0, refreshMs: 60_000, timeoutMs: 5_000 },
       ],
     }
-    expect(parseConfig(input)).toEqual(input)
+    expect(parseConfig(input)).toEqual({ ...input, transient: TRANSIENT })
   })
 
   it('fills in what a balance source leaves out', () => {

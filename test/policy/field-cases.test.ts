@@ -1,7 +1,8 @@
 /** What users of such tools report most about times, as far as no single rule's test holds it. */
 import { describe, expect, it } from 'vitest'
 import { classifyFailure } from '../../src/policy/judge/classify.ts'
-import { planAttempt, rememberPlan } from '../../src/policy/quota/wait.ts'
+import { planAttempt } from '../../src/policy/quota/wait.ts'
+import { remember } from '../../src/reducers/plans.ts'
 import { HOUR, MINUTE, NOON } from '../support/build.ts'
 
 const refusal = (message: string, more: object = {}) => classifyFailure({ code: 'QUOTA', message, ...more }, { now: NOON })
@@ -17,11 +18,13 @@ describe('a Retry-After that makes no sense', () => {
   })
 
   it('of one millisecond starts no storm either, however often it comes', () => {
-    let last = rememberPlan(undefined, { delayMs: HOUR, cause: 'interval' })
+    let now = NOON
+    let last = remember(undefined, { at: now, delayMs: HOUR, cause: 'interval' })
     const gaps: number[] = []
     for (let round = 0; round < 5; round += 1) {
-      const plan = planAttempt(NOON, last, refusal('Insufficient Balance', { providerRetryAfterMs: 1 }), HOUR)
-      last = rememberPlan(last, plan)
+      now = last.dueAt
+      const plan = planAttempt(now, last, classifyFailure({ code: 'QUOTA', message: 'Insufficient Balance', providerRetryAfterMs: 1 }, { now }), HOUR)
+      last = remember(last, { at: now, ...plan })
       gaps.push(plan.delayMs)
     }
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(MINUTE)
@@ -52,11 +55,12 @@ describe('a provider that refuses again after its promise', () => {
   it('is asked again soon, twice, and then by the interval', () => {
     const promised = planAttempt(NOON, undefined, { resetsAt: NOON + 10 * MINUTE }, HOUR)
     expect(promised.cause).toBe('hint')
-    let last = rememberPlan(undefined, promised)
+    let last = remember(undefined, { at: NOON, ...promised })
     const causes: string[] = []
     for (let round = 0; round < 3; round += 1) {
-      const plan = planAttempt(NOON, last, {}, HOUR)
-      last = rememberPlan(last, plan)
+      const at = last.dueAt
+      const plan = planAttempt(at, last, {}, HOUR)
+      last = remember(last, { at, ...plan })
       causes.push(`${plan.cause} ${plan.delayMs / MINUTE}`)
     }
     expect(causes).toEqual(['second-try 2', 'second-try 8.5', 'interval 60'])

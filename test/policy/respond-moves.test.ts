@@ -6,8 +6,8 @@ import { type ConfigInput, parseConfig } from '../../src/policy/config.ts'
 import { respond } from '../../src/policy/respond.ts'
 import { HINT_MARGIN_MS } from '../../src/policy/quota/wait.ts'
 import { foldSession } from '../../src/reducers/session.ts'
-import { deepFreeze, HOUR, log, type Log, MINUTE, NOON, refusedLog, SPENT, THROTTLED } from '../support/build.ts'
-import { A, B, C, world } from '../support/world.ts'
+import { deepFreeze, HOUR, log, type Log, MINUTE, NOON, refusedLog, SPENT, THROTTLED, SECOND } from '../support/build.ts'
+import { A, ALONE, B, C, world } from '../support/world.ts'
 
 const script: [string, ...string[]] = ['node', 'x.mjs']
 const pools = { medium: { routes: [A, B, C] } }
@@ -22,7 +22,7 @@ interface More { failure?: Failure; known?: World; input?: ConfigInput; unfit?: 
 
 /** The answer to the last failure of a log. */
 const answer = (given: Log, { failure = SPENT, known = world(), input = {}, unfit = [] }: More = {}) => respond(deepFreeze({
-  state: foldSession(given.rows), failure, provider: given.provider, turn: given.turnNo, step: given.stepNo, unfit, world: known,
+  state: foldSession(given.rows), failure, provider: given.provider, turn: given.turnNo, step: given.stepNo, unfit, world: known, ...ALONE,
 }), parseConfig({ pools, balances, ...input }))
 const where = (given: Log, more?: More): string => {
   const response = answer(given, more)
@@ -153,17 +153,20 @@ describe('a route that we moved to and that does not fit the conversation', () =
   })
 
   it('is an ordinary failure where the session was not moved in this step, or is switched off', () => {
-    const delegated = { kind: 'delegate', why: 'not-an-allowance' }
+    const delegated = { kind: 'delegate', why: 'does-not-pass' }
     expect(answer(refusedLog(), { failure: MISFIT })).toMatchObject(delegated)
     expect(answer(refusedLog().moves('medium', 'b', 'n').starts().asks('b', 'n').answers().step().asks('b', 'n').refused(MISFIT), { failure: MISFIT })).toMatchObject(delegated)
     expect(answer(movedTo(MISFIT).command('/quota-retry off'), { failure: MISFIT })).toMatchObject(delegated)
   })
 
-  it('is an ordinary failure when it is only throttled, overloaded or slow', () => {
-    for (const failure of [THROTTLED, { code: 'SERVER', message: '503: overloaded', status: 503 }, { code: 'TIMEOUT', message: 'no first token within 2 s' }]) {
-      expect(answer(movedTo(failure), { failure })).toMatchObject({ kind: 'delegate', why: 'not-an-allowance' })
-    }
-  })
+  it.each<Failure>([THROTTLED, { code: 'SERVER', message: '503: overloaded', status: 503 }, { code: 'TIMEOUT', message: 'no first token within 2 s' }])(
+    'and is only throttled, overloaded or slow gives way to the next, or is looked at again soon: $code', (failure) => {
+      expect(answer(movedTo(failure), { failure })).toMatchObject({ kind: 'move', why: 'outage', choice: { route: C } })
+      const waits = answer(movedTo(failure), { failure, known: world({ marked: ['a', 'c'] }), input: { transient: { enabled: false } } })
+      expect(waits).toMatchObject({ kind: 'wait', why: 'outage', on: A, failure: SPENT, plan: { first: { at: NOON + 10 * SECOND, cause: 'outage' } } })
+      expect(waits).not.toHaveProperty('unfit')
+      expect(answer(movedTo(failure).command('/quota-retry off'), { failure }).kind).toBe('retry')
+    })
 
   it('leaves the wait for the route that ran out before the last wait, too', () => {
     // b ran out and was waited for, then a did not fit: what is out of allowance is still b.

@@ -4,11 +4,12 @@ import { parseConfig } from '../../src/policy/config.ts'
 import { respond } from '../../src/policy/respond.ts'
 import { foldSession } from '../../src/reducers/session.ts'
 import { HOUR, type Log, NOON, refusedLog, SPENT, THROTTLED, waitingLog } from '../support/build.ts'
+import { ALONE } from '../support/world.ts'
 
 const answer = (given: Log, failure: Failure = SPENT, input: object = {}, now = NOON) =>
   respond({
     state: foldSession(given.rows), failure, provider: given.provider, turn: given.turnNo, step: given.stepNo, unfit: [],
-    world: { marks: {}, readings: {}, now },
+    world: { marks: {}, readings: {}, now }, ...ALONE,
   }, parseConfig(input))
 
 describe('a refusal for a spent allowance', () => {
@@ -69,7 +70,8 @@ describe('any other failure', () => {
     { code: 'TIMEOUT', message: 'no first token within 2 s' },
     { code: 'SERVER', message: '503: overloaded', status: 503 },
     { code: 'UNKNOWN', message: 'the provider gave no message' },
-  ])('is left to the harness: $code', (failure) => {
-    expect(answer(refusedLog(), failure)).toMatchObject({ kind: 'delegate', why: 'not-an-allowance' })
+  ])('is no spent allowance, and left to the harness where retries are off: $code', (failure) => {
+    expect(answer(refusedLog(), failure, { transient: { enabled: false } }).kind).toBe('delegate')
+    expect(answer(refusedLog(), failure, { transient: { enabled: false } })).not.toHaveProperty('mark')
   })
 })

@@ -8,7 +8,7 @@ const stateOf = (log: Log): SessionState => foldSession(log.rows)
 /** What the index holds of a session while it waits as in this log. */
 const indexOf = (log: Log) => ({ session: 's1', at: NOON, ...heldWait(stateOf(log))! })
 const decide = (index: ReturnType<typeof indexOf>, log: Log, more: object = {}) =>
-  decideResume({ waiting: index, state: stateOf(log), archived: false, child: false, now: NOON + 5 * HOUR, ...more }, { defaultEnabled: true })
+  decideResume({ waiting: index, state: stateOf(log), archived: false, child: false, now: NOON + 5 * HOUR, ...more }, { defaultEnabled: true, transient: { enabled: true } })
 
 describe('a session of the index whose log ends in its wait', () => {
   it('goes on at the time it had, opened since or not', () => {

@@ -3,7 +3,7 @@ import { retrySnapshot } from '../../src/projections/snapshot.ts'
 import { foldSession } from '../../src/reducers/session.ts'
 import { HOUR, log, type Log, MINUTE, NOON, waitingLog } from '../support/build.ts'
 
-const CONFIG = { defaultEnabled: true, resumeOnStart: true }
+const CONFIG = { defaultEnabled: true, resumeOnStart: true, transient: { enabled: true } }
 const snapshot = (given: Log, config = CONFIG) => retrySnapshot(foldSession(given.rows), config)
 
 describe('the snapshot of the service', () => {

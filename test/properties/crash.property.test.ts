@@ -86,7 +86,7 @@ class Life {
 
   private takeUp(): boolean {
     const waiting = this.index
-    const decide = () => decideResume({ waiting: waiting!, state: this.state, archived: false, child: false, now: NOON }, { defaultEnabled: true })
+    const decide = () => decideResume({ waiting: waiting!, state: this.state, archived: false, child: false, now: NOON }, { defaultEnabled: true, transient: { enabled: true } })
     const first = waiting === undefined ? undefined : decide()
     this.decided = first?.kind ?? 'not-indexed'
     if (first?.kind === 'stay') this.write(undefined)

@@ -35,7 +35,7 @@ describe('a fork of a log at any place', () => {
       if (!seed) return
       expect([is.entries, is.failovers]).toEqual([initialState.entries, initialState.failovers])
       const inherited = <T extends object>(stated: T | null): T | null => stated === null ? null : { ...stated, source: 'inherited' }
-      expect(is.settings).toEqual({ retry: inherited(was.settings.retry), pool: inherited(was.settings.pool), assigned: false, assignedRequest: false, touched: false, open: {} })
+      expect(is.settings).toEqual({ retry: inherited(was.settings.retry), failures: inherited(was.settings.failures), pool: inherited(was.settings.pool), assigned: false, assignedRequest: false, touched: false, open: {} })
       expect(is.step).toMatchObject({ turn: null, step: null, route: was.step.route, reasoningEffort: was.step.reasoningEffort })
       expect(is.lineage).toEqual({ id: 'child', parent: 'parent', seedLength: parent.length - 1, started: false })
       const history = replay(log)

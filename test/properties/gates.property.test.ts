@@ -2,9 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Gates } from '../../src/host/gates.ts'
+import { Pace } from '../../src/host/pace.ts'
 import { Scheduler } from '../../src/host/scheduler.ts'
 import { HOUR, MINUTE } from '../support/build.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { refuseAt } from '../support/plan.ts'
 
 const ROUTE = { provider: 'a', model: 'm' }
 const LATENCY = 1_500
@@ -51,6 +53,7 @@ class World {
   private scheduler!: Scheduler
   private gates!: Gates
   private refusedAt = Number.NEGATIVE_INFINITY
+  private refusedElapsed = Number.NEGATIVE_INFINITY
   private planCause = 'interval'
   private overdue = new Set<Session>()
   private said = 0
@@ -117,7 +120,7 @@ class World {
 
   private open(): void {
     this.scheduler = new Scheduler(this.clock, (error) => { throw error })
-    this.gates = new Gates({ scheduler: this.scheduler, clock: this.clock, random: () => 0.5, intervalMs: HOUR, probe: 'single' })
+    this.gates = new Gates({ scheduler: this.scheduler, clock: this.clock, pace: new Pace({ clock: this.clock, random: () => 0.5 }), intervalMs: HOUR, probe: 'single' })
   }
 
   private ask(session: Session): void {
@@ -140,12 +143,13 @@ class World {
 
   private refused(session: Session): void {
     const inMs = this.hints[this.said++ % Math.max(1, this.hints.length)]
-    const plan = this.gates.refused(idOf(session), ROUTE, inMs === undefined ? {} : { resetsAt: this.clock.wall + inMs })
+    const plan = refuseAt(this.gates, this.clock.wall, idOf(session), ROUTE, inMs === undefined ? {} : { resetsAt: this.clock.wall + inMs })
     session.refusals += 1
     // A newcomer joins those who wait; its refusal moves nothing.
     if (plan.cause !== 'shared') {
       this.planCause = plan.cause
       this.refusedAt = this.clock.wall
+      this.refusedElapsed = this.clock.elapsed
     }
     this.wait(session)
   }
@@ -156,7 +160,7 @@ class World {
     session.recordedAt = this.gates.nextAt(idOf(session), [ROUTE])
     let ends = 0
     void this.gates.wait({
-      session: idOf(session), routes: [ROUTE], nextAttemptAt: session.recordedAt, signal: new AbortController().signal,
+      session: idOf(session), policy: 'quota', routes: [ROUTE], nextAttemptAt: session.recordedAt, signal: new AbortController().signal,
       rearm: (at) => { session.recordedAt = at },
     }).then((wake) => {
       ends += 1
@@ -167,7 +171,8 @@ class World {
       this.attempts.push({ session: session.name, cause: wake.cause })
       // After a restart what was due meanwhile is asked at once; its log says that it was due.
       const named = wake.cause !== 'due' || EARLY.includes(this.planCause) || this.overdue.has(session)
-      const gap = this.clock.wall - this.refusedAt
+      // By whichever clock saw more time pass: one of them may have been set back, or have slept.
+      const gap = Math.max(this.clock.wall - this.refusedAt, this.clock.elapsed - this.refusedElapsed)
       if (!named && gap < HOUR) this.broken.push(`an attempt ${gap} ms after a refusal, for no cause`)
       this.overdue.delete(session)
       this.ask(session)

@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Route } from '../../src/events/route.ts'
-import type { Wake } from '../../src/host/gate.ts'
 import { Gates } from '../../src/host/gates.ts'
+import { Pace } from '../../src/host/pace.ts'
 import { Scheduler } from '../../src/host/scheduler.ts'
+import type { Wake } from '../../src/host/waits.ts'
 import { HOUR, MINUTE } from '../support/build.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { refuseAt } from '../support/plan.ts'
 
 const ROUTES: readonly Route[] = [{ provider: 'a', model: 'm' }, { provider: 'a', model: 'n' }, { provider: 'b', model: 'm' }]
 const key = fc.nat(3)
@@ -31,7 +33,7 @@ class Watch {
   readonly waits: Wait[] = []
 
   constructor(probe: 'single' | 'each') {
-    this.gates = new Gates({ scheduler: this.scheduler, clock: this.clock, random: () => 0.5, intervalMs: HOUR, probe })
+    this.gates = new Gates({ scheduler: this.scheduler, clock: this.clock, pace: new Pace({ clock: this.clock, random: () => 0.5 }), intervalMs: HOUR, probe })
   }
 
   do(next: Act): void {
@@ -79,12 +81,12 @@ class Watch {
     if (this.live.some(({ key: whose }) => whose === next.key)) return
     const session = this.keys[next.key]!
     const routes = next.routes.map(index => ROUTES[index]!)
-    for (const route of routes) gates.refused(session, route, next.resetsIn === null ? {} : { resetsAt: clock.wall + next.resetsIn })
+    for (const route of routes) refuseAt(gates, clock.wall, session, route, next.resetsIn === null ? {} : { resetsAt: clock.wall + next.resetsIn })
     const wait: Wait = { key: next.key, abort: new AbortController(), ends: [] }
     if (next.aborted) wait.abort.abort()
     this.waits.push(wait)
     void gates.wait({
-      session, routes, nextAttemptAt: gates.nextAt(session, routes), signal: wait.abort.signal, rearm: () => {},
+      session, policy: 'quota', routes, nextAttemptAt: gates.nextAt(session, routes), signal: wait.abort.signal, rearm: () => {},
       ...next.limitIn === null ? {} : { limitAt: clock.wall + next.limitIn },
     }).then((wake) => { wait.ends.push(wake) })
   }

@@ -8,6 +8,7 @@ import { respond } from '../../src/policy/respond.ts'
 import { foldJournal } from '../../src/reducers/journal.ts'
 import { foldSession } from '../../src/reducers/session.ts'
 import { HOUR, log, MINUTE, NOON, SECOND, SPENT } from '../support/build.ts'
+import { ALONE } from '../support/world.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 const LIMIT = 256 * 1024
@@ -78,7 +79,7 @@ const moved = (session: string, at = NOON): JournalRecord =>
 function refusal(words: string): Mark {
   const given = log().turn().asks().refused()
   const failure = { ...SPENT, message: `402: Insufficient Balance. ${words}` }
-  return respond({ state: foldSession(given.rows), failure, provider: 'a', turn: 1, step: 1, unfit: [], world: { marks: {}, readings: {}, now: NOON } }, parseConfig({})).mark!
+  return respond({ state: foldSession(given.rows), failure, provider: 'a', turn: 1, step: 1, unfit: [], world: { marks: {}, readings: {}, now: NOON }, ...ALONE }, parseConfig({})).mark!
 }
 
 interface Year { sessions: number; atOnce: number; providers: number; words: string }

@@ -12,6 +12,7 @@ import { respond } from '../../src/policy/respond.ts'
 import { evolveMarks, initialMarks, type MarksState } from '../../src/reducers/marks.ts'
 import { evolveEvent, foldSession, initialState, type SessionState } from '../../src/reducers/session.ts'
 import { HOUR, MINUTE, SPENT } from '../support/build.ts'
+import { ALONE } from '../support/world.ts'
 import { Live, notes } from '../support/live.ts'
 
 const A = { provider: 'a', model: 'm' }
@@ -116,7 +117,7 @@ class Host {
     for (let asked = 0; spent.has(decision.route.provider) && asked < 6; asked += 1) {
       log.refused()
       const response = respond({
-        state: this.state, failure: SPENT, provider: decision.route.provider, turn: log.turnNo, step: log.stepNo, world: this.known, unfit: [],
+        state: this.state, failure: SPENT, provider: decision.route.provider, turn: log.turnNo, step: log.stepNo, world: this.known, unfit: [], ...ALONE,
       }, config)
       if (response.mark !== undefined) this.marks = evolveMarks(this.marks, response.mark)
       if (response.kind !== 'move') {

@@ -10,7 +10,7 @@ import { ACTIONS, longest, walk } from './walk.ts'
 /** Every kind of fact, with the least share of sessions that hold one: a new kind does not compile until it is here. */
 const FACTS = {
   sessionOpened: 1, seedEnded: 0.6, turnStarted: 0.8, turnEnded: 0.7, stepStarted: 0.8, stepEnded: 0.7, routed: 0.8, requestFailed: 0.7, answered: 0.5,
-  waitPlanned: 0.6, movePlanned: 0.6, otherRetryPlanned: 0.4, attemptStarted: 0.6, settingRequested: 0.5, commandSettled: 0.5,
+  waitPlanned: 0.6, movePlanned: 0.6, otherRetryPlanned: 0.4, backoffPlanned: 0.25, attemptStarted: 0.6, settingRequested: 0.5, commandSettled: 0.5,
   requestMoved: 0.1, modelPicked: 0.1, pickStands: 0.05,
 } satisfies Record<Fact['type'], number>
 

@@ -329,6 +329,10 @@ export const ACTIONS: readonly Action[] = [
     session.log.retries(SECOND, session.failure)
     session.phase = 'backing-off'
   } },
+  { name: 'try after a failure that passes', weight: 30, can: at('failed'), act: (session, draw) => {
+    session.log.tries(draw.pick(DELAYS), { cause: draw.pick(WAIT_CAUSES), failure: session.failure })
+    session.phase = 'backing-off'
+  } },
   { name: 'attempt after a quick retry', weight: 120, can: at('backing-off'), act: (session) => {
     session.log.starts()
     session.send()

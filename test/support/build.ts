@@ -4,7 +4,7 @@
  * A {@link Log} keeps what a real loop keeps (the open turn and step, the route, the numbers of each retry chain), so
  * that a test says only what happens: `log().turn().asks('a', 'm').refused().waits(HOUR)`.
  */
-import { type MoveCause, moveKey, type WaitCause, waitKey } from '../../src/events/policy-key.ts'
+import { backoffKey, type MoveCause, moveKey, type WaitCause, waitKey } from '../../src/events/policy-key.ts'
 import type { Route } from '../../src/events/route.ts'
 
 export const SECOND = 1_000
@@ -141,6 +141,11 @@ export class Log {
   /** A move of ours begins. */
   moves(pool: string, provider: string, model: string, failure: unknown = SPENT, afterWait?: MoveCause): this {
     return this.plan(moveKey(pool, provider, model, afterWait), 0, failure)
+  }
+
+  /** One more try of ours after a failure that passes begins. */
+  tries(delayMs = SECOND, { cause = 'backoff' as WaitCause, failure = THROTTLED as unknown } = {}): this {
+    return this.plan(backoffKey(cause), delayMs, failure)
   }
 
   /** A quick retry of the harness begins. */

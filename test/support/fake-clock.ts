@@ -23,6 +23,10 @@ export class FakeClock implements Clock {
     return this.wall
   }
 
+  ticks(): number {
+    return this.elapsed
+  }
+
   after(run: () => void, delayMs: number): () => void {
     const order = this.order++
     this.timers.set(order, { due: this.elapsed + delayMs, order, run })

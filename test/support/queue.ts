@@ -1,11 +1,13 @@
 /** Sessions at the gates, without a host: what each was told, and how each of its waits ended. */
 import type { Route } from '../../src/events/route.ts'
-import type { Wake } from '../../src/host/gate.ts'
 import { Gates, type GateParts } from '../../src/host/gates.ts'
+import { Pace } from '../../src/host/pace.ts'
 import { Scheduler } from '../../src/host/scheduler.ts'
+import type { Wake } from '../../src/host/waits.ts'
 import type { PlannedWait, RefusalTiming } from '../../src/policy/quota/wait.ts'
 import { HOUR } from './build.ts'
 import { FakeClock } from './fake-clock.ts'
+import { refuseAt } from './plan.ts'
 
 export const ROUTE: Route = { provider: 'a', model: 'm' }
 export const SIBLING: Route = { provider: 'a', model: 'n' }
@@ -29,11 +31,13 @@ export class Queue {
   readonly scheduler: Scheduler
   readonly gates: Gates
   private readonly start: number
+  private readonly intervalMs: number
 
   constructor(more: Partial<GateParts> = {}) {
     this.start = this.clock.wall
+    this.intervalMs = more.intervalMs ?? HOUR
     this.scheduler = new Scheduler(this.clock, (error) => { throw error })
-    this.gates = new Gates({ scheduler: this.scheduler, clock: this.clock, random: () => 0, intervalMs: HOUR, probe: 'single', ...more })
+    this.gates = new Gates({ scheduler: this.scheduler, clock: this.clock, pace: new Pace({ clock: this.clock, random: () => 0 }), intervalMs: HOUR, probe: 'single', ...more })
   }
 
   get now(): number {
@@ -51,7 +55,7 @@ export class Queue {
 
   /** Its last request is refused, and it waits. */
   refuse(sitter: Sitter, timing: RefusalTiming = {}, routes: readonly Route[] = [ROUTE], limitIn?: number): PlannedWait {
-    const plan = this.gates.refused(sitter.name, routes[0]!, timing)
+    const plan = refuseAt(this.gates, this.clock.wall, sitter.name, routes[0]!, timing, this.intervalMs)
     for (const other of routes.slice(1)) this.gates.hold(sitter.name, other, this.clock.wall + HOUR)
     this.wait(sitter, routes, limitIn)
     return plan
@@ -60,7 +64,7 @@ export class Queue {
   wait(sitter: Sitter, routes: readonly Route[] = [ROUTE], limitIn?: number, signal = new AbortController().signal): void {
     const limitAt = limitIn === undefined ? undefined : this.clock.wall + limitIn
     void this.gates.wait({
-      session: sitter.name, routes, nextAttemptAt: Math.min(this.gates.nextAt(sitter.name, routes), limitAt ?? Number.POSITIVE_INFINITY), limitAt, signal,
+      session: sitter.name, policy: 'quota', routes, nextAttemptAt: Math.min(this.gates.nextAt(sitter.name, routes), limitAt ?? Number.POSITIVE_INFINITY), limitAt, signal,
       rearm: (at) => { sitter.told.push(at - this.start) },
     }).then((wake) => {
       sitter.wakes.push(wake)

@@ -200,9 +200,12 @@ export async function rig(options: RigOptions): Promise<Rig> {
   }
 }
 
-/** Fake the wall clock and its timers; I/O and microtasks stay real. */
+/** Real time, also while the clocks are faked. */
+const realNow = performance.now.bind(performance)
+
+/** Fake the wall clock, the one that nobody sets, and their timers; I/O and microtasks stay real. */
 export function fakeTime(start = Date.UTC(2026, 8, 1, 12)): void {
-  vi.useFakeTimers({ now: start, toFake: ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  vi.useFakeTimers({ now: start, toFake: ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] })
 }
 
 /** Let real I/O and queued work settle without moving the clock. */
@@ -213,8 +216,8 @@ export async function settle(turns = 20): Promise<void> {
 /** Wait until something is true, without moving the clock. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
   // Bounded by real time: a disk under load takes as long as it takes.
-  const start = performance.now()
-  while (performance.now() - start < 15_000) {
+  const start = realNow()
+  while (realNow() - start < 15_000) {
     if (condition()) return
     await new Promise(resolve => setImmediate(resolve))
   }
@@ -229,9 +232,9 @@ export async function pass(ms: number): Promise<void> {
 
 /** Move the clock on and on until something is true. */
 export async function passUntil(condition: () => boolean, what: string, stepMs = 60_000): Promise<void> {
-  const start = performance.now()
+  const start = realNow()
   while (!condition()) {
-    if (performance.now() - start > 15_000) throw new Error(`never happened: ${what}`)
+    if (realNow() - start > 15_000) throw new Error(`never happened: ${what}`)
     await pass(stepMs)
   }
 }

@@ -2,7 +2,11 @@
 import type { World } from '../../src/policy/pool/choose.ts'
 import type { MissingReading, Reading } from '../../src/policy/pool/readings.ts'
 import { type Mark, markKey, type MarksState } from '../../src/reducers/marks.ts'
+import { nothingKnown } from '../../src/policy/quota/plan.ts'
 import { HOUR, NOON } from './build.ts'
+
+/** What a refusal is answered with besides, where nothing special is known. */
+export const ALONE = { known: nothingKnown, random: 0.5, retryPolicy: { mode: 'normal' } } as const
 
 export const A = { provider: 'a', model: 'm' }
 export const B = { provider: 'b', model: 'n' }

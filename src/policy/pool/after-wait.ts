@@ -1,5 +1,4 @@
 import { type Route, sameRoute } from '../../events/route.ts'
-import { markOf } from '../../reducers/marks.ts'
 import type { SessionState } from '../../reducers/session.ts'
 import { chooseInTurn, chooseMove, chooseStart, type World } from './choose.ts'
 import type { Config, RouteConfig } from '../config.ts'
@@ -11,24 +10,6 @@ export interface WaitContext {
   readonly world: World
   /** Routes that cannot serve this step. */
   readonly unfit: readonly Route[]
-}
-
-/**
- * Which other routes may end a wait, and from when on: those of the pool, each when its mark lapses, but not
- * later than an interval after it was made: a route that is waited for is asked once an interval, like any other.
- *
- * @param on - the route that is waited for.
- * @param context - the session, and what is known.
- * @param config - the deployment.
- */
-export function otherWaysOut(on: Route, { state, unfit, world }: WaitContext, config: Config): { readonly route: RouteConfig; readonly at: number }[] {
-  const { pool } = resolvePool(state.settings, state.step.route, config)
-  return (pool === null ? [] : config.pools[pool]?.routes ?? [])
-    .filter(route => !sameRoute(route, on) && !unfit.some(other => sameRoute(other, route)))
-    .map((route) => {
-      const mark = markOf(world.marks, route, world.now)
-      return { route, at: Math.min(mark?.until ?? Number.POSITIVE_INFINITY, (mark?.at ?? world.now) + config.longTermDelayMs) }
-    })
 }
 
 /** Where the attempt after a wait goes. */

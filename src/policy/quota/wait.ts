@@ -1,4 +1,5 @@
 import type { WaitCause } from '../../events/policy-key.ts'
+import { isRefuted, type PlanMemory } from '../../reducers/plans.ts'
 import type { Entry } from '../../reducers/quota.ts'
 
 /** What a refusal says that matters for the time of the next attempt. */
@@ -7,6 +8,8 @@ export interface RefusalTiming {
   readonly resetsAt?: number
   /** Whether the refusal clearly is a per-minute throttle under an allowance code. */
   readonly throttle?: boolean
+  /** How sure it is that an allowance is spent at all. */
+  readonly confidence?: 'certain' | 'likely' | 'weak'
 }
 
 /** When to ask again, and why then. */
@@ -16,79 +19,107 @@ export interface PlannedWait {
   readonly cause: WaitCause
 }
 
-/** What the last plan for a route was, and how many looks followed a promise that did not hold. */
-export interface PlanMemory {
-  readonly cause: WaitCause
-  readonly secondTries: number
-  /** Throttles in a row. */
-  readonly throttles: number
-}
-
 /** Added to a provider's own reset time: its clock and ours differ, and asking a second early costs a whole interval. */
 export const HINT_MARGIN_MS = 5_000
 /** A reset closer than this is not believed: the refusal was made with the same clock. */
 export const NEAREST_HINT_MS = 1_000
-/** The wait after a refusal that names a per-minute throttle and no time. */
+/** The wait after a refusal that names a per-minute throttle, or may be one, and no time. */
 export const THROTTLE_DELAY_MS = 60_000
 /**
  * Looks after a promised reset that brought another refusal, each so long after the one before, in ms. Providers are
  * seen to lag a few minutes, and some about ten, behind their own clocks; then the interval takes over.
  */
 export const SECOND_TRIES_MS: readonly number[] = [120_000, 510_000]
-
-const byPromise = (cause: WaitCause): boolean => cause === 'hint' || cause === 'second-try'
-
+/** Promised resets that did not hold, after which none within the interval is believed until the route answers. */
+export const BROKEN_PROMISES = 3
 /**
- * The shortest delay of an attempt at a promised time, in ms. A provider whose promises did not hold is looked at as
- * after a promise that was refuted; then another near one is not believed: it would be asked every few seconds for hours.
+ * The shortest time to each further attempt that comes before the interval, in ms, whatever the refusals say: six in
+ * the first hour, and after these none. A provider's texts must never drive it to be asked every few seconds.
  */
-function leastAfter(last: PlanMemory | undefined, promisedMs: number, intervalMs: number): number {
-  if (last === undefined || (!byPromise(last.cause) && last.secondTries === 0)) return 0
-  return SECOND_TRIES_MS[last.secondTries] ?? (promisedMs < (SECOND_TRIES_MS[0] ?? 0) ? intervalMs : 0)
+export const LEAST_MS: readonly number[] = [0, 60_000, 120_000, 240_000, 480_000, 960_000, 1_920_000]
+
+/** Time to the next look while a route fails otherwise at its return, in ms: the first, its growth, and the most. */
+const OUTAGE = { firstMs: 10_000, growth: 2, mostMs: 600_000 }
+/** Time to the next attempt when whoever asked for all ended without an answer of either kind, in ms, and its growth. */
+const RELAY = { firstMs: 10_000, growth: 6 }
+
+/** Whether another promised reset within the interval is worth an attempt. */
+function isBelieved(namedMs: number, last: PlanMemory | undefined, refuted: boolean): boolean {
+  if (last === undefined) return true
+  const broken = last.broken + (refuted && last.cause === 'hint' ? 1 : 0)
+  // One that always names the next seconds would be asked every few of them, for hours.
+  const near = last.secondTries >= SECOND_TRIES_MS.length && namedMs < (SECOND_TRIES_MS[0] ?? 0)
+  return broken < BROKEN_PROMISES && !near
+}
+
+/** What the refusal makes of the next attempt, before the number of looks is thought of. */
+function wished(now: number, last: PlanMemory | undefined, timing: RefusalTiming): PlannedWait | undefined {
+  const until = timing.resetsAt === undefined ? Number.NaN : timing.resetsAt - now
+  const named = until >= NEAREST_HINT_MS ? until + HINT_MARGIN_MS : undefined
+  if (timing.throttle === true) return { delayMs: named ?? THROTTLE_DELAY_MS, cause: 'throttle' }
+  const refuted = isRefuted(last, now)
+  const again = SECOND_TRIES_MS[last?.secondTries ?? 0]
+  if (named !== undefined && isBelieved(named, last, refuted)) {
+    // A provider whose promise did not hold is looked at as after a promise that was refuted.
+    return refuted && again !== undefined && again > named ? { delayMs: again, cause: 'second-try' } : { delayMs: named, cause: 'hint' }
+  }
+  if (again !== undefined && (refuted || until < NEAREST_HINT_MS)) return { delayMs: again, cause: 'second-try' }
+  return timing.confidence === 'weak' ? { delayMs: THROTTLE_DELAY_MS, cause: 'uncertain' } : undefined
 }
 
 /**
- * Plan the next attempt on a route: the earliest of the configured interval and the provider's own reset time. A hint
- * never delays an attempt; one that lies in the past, is absurdly near or was just refuted is worth a short second look
- * or two, and then the interval.
+ * Plan the next attempt on a route that refused for a spent allowance: the earliest of the configured interval and the
+ * provider's own reset time. A hint never delays an attempt; one that lies in the past, is absurdly near or was just
+ * refuted is worth a short second look or two, and then the interval. A refusal that may mean something else is worth
+ * short looks that grow to the interval.
  *
  * @param now - epoch ms.
- * @param last - the last plan for the route, if it was refused before.
+ * @param last - the plans for the route since its last answer, if it was refused before.
  * @param timing - what the refusal said about its end.
  * @param intervalMs - the configured interval, in ms.
  */
 export function planAttempt(now: number, last: PlanMemory | undefined, timing: RefusalTiming, intervalMs: number): PlannedWait {
-  const until = timing.resetsAt === undefined ? undefined : timing.resetsAt - now
-  if (timing.throttle === true) {
-    // One that goes on is no matter of a minute; and the next second, named again and again, would be asked every few.
-    const again = last === undefined || last.throttles === 0 ? 0 : THROTTLE_DELAY_MS * 2 ** (last.throttles - 1)
-    const named = until !== undefined && until >= NEAREST_HINT_MS ? until + HINT_MARGIN_MS : THROTTLE_DELAY_MS
-    return { delayMs: Math.min(intervalMs, Math.max(named, again)), cause: 'throttle' }
-  }
-  const refuted = last !== undefined && byPromise(last.cause)
-  if (until !== undefined && until >= NEAREST_HINT_MS) {
-    const promised = until + HINT_MARGIN_MS
-    const delayMs = Math.max(promised, leastAfter(last, promised, intervalMs))
-    return delayMs < intervalMs ? { delayMs, cause: promised < delayMs ? 'second-try' : 'hint' } : { delayMs: intervalMs, cause: 'interval' }
-  }
-  const second = until !== undefined && until < NEAREST_HINT_MS
-  const delayMs = refuted || second ? SECOND_TRIES_MS[last?.secondTries ?? 0] : undefined
-  return delayMs !== undefined && delayMs < intervalMs ? { delayMs, cause: 'second-try' } : { delayMs: intervalMs, cause: 'interval' }
+  const wish = wished(now, last, timing)
+  const least = LEAST_MS[last?.looks ?? 0]
+  if (wish === undefined || least === undefined) return { delayMs: intervalMs, cause: 'interval' }
+  const delayMs = Math.max(wish.delayMs, least)
+  if (delayMs < intervalMs) return { delayMs, cause: wish.cause === 'hint' && least > wish.delayMs ? 'second-try' : wish.cause }
+  return { delayMs: intervalMs, cause: wish.cause === 'throttle' || wish.cause === 'uncertain' ? wish.cause : 'interval' }
 }
 
 /**
- * What to remember of a plan until the route answers or refuses again.
+ * Plan the next attempt on a route that fails otherwise while its allowance is waited for: it is not back yet. An outage
+ * at the return of an allowance must not end a run that waited for hours.
  *
- * @param last - what was remembered before.
- * @param plan - the new plan.
+ * @param last - the plans for the route since its last answer.
+ * @param intervalMs - the configured interval, in ms.
  */
-export function rememberPlan(last: PlanMemory | undefined, plan: PlannedWait): PlanMemory {
-  return {
-    cause: plan.cause,
-    secondTries: plan.cause === 'second-try' ? (last?.secondTries ?? 0) + 1 : last?.secondTries ?? 0,
-    throttles: plan.cause === 'throttle' ? (last?.throttles ?? 0) + 1 : 0,
-  }
+export function planLook(last: PlanMemory | undefined, intervalMs: number): PlannedWait {
+  const grown = OUTAGE.firstMs * OUTAGE.growth ** Math.min(last?.outages ?? 0, 16)
+  return { delayMs: Math.min(intervalMs, grown, OUTAGE.mostMs), cause: 'outage' }
 }
+
+/**
+ * Time from a probe that ended without an answer of either kind to the next one, in ms.
+ *
+ * @param relays - how many in a row ended so before; an outage must not end those who wait one after another.
+ * @param intervalMs - the configured interval, in ms.
+ */
+export const relayGapMs = (relays: number, intervalMs: number): number =>
+  Math.min(intervalMs, RELAY.firstMs * RELAY.growth ** Math.min(relays, 16))
+
+/** What the person does during a wait brings its attempt forward, but not closer to the last refusal than this, in ms. */
+export const PERSON_GAP_MS = 10_000
+
+/**
+ * When a session asks that its person wants to ask now.
+ *
+ * @param now - epoch ms.
+ * @param plannedAt - epoch ms of the last refusal.
+ */
+export const personAttemptAt = (now: number, plannedAt: number): number =>
+  // A clock that was set back must not make the gap any longer.
+  plannedAt > now ? now : Math.max(now, plannedAt + PERSON_GAP_MS)
 
 /**
  * When the longest wait of a turn ends. Each turn has its own, for a person who sends a new message wants it tried; a turn
@@ -102,5 +133,6 @@ export function rememberPlan(last: PlanMemory | undefined, plan: PlannedWait): P
  */
 export function waitLimit(now: number, turn: number, entry: Entry | null, maxWaitMs: number | undefined): number | undefined {
   if (maxWaitMs === undefined) return undefined
-  return (entry !== null && entry.heldBy === turn ? entry.since : now) + maxWaitMs
+  // A clock that was set back since must not make the wait any longer.
+  return Math.min(now, entry !== null && entry.heldBy === turn ? entry.since : now) + maxWaitMs
 }

@@ -15,6 +15,10 @@ const NAME = 120
 
 const CAUSES: Readonly<Record<MoveCause, string>> = {
   'interval': 'the interval',
+  'backoff': 'the backoff',
+  'uncertain': 'the refusal may mean something else',
+  'outage': 'the route is not back yet',
+  'budget': 'the retry budget of the provider is used up',
   'hint': 'the reset time that the provider named',
   'second-try': 'a second look after a reset time that did not hold',
   'throttle': 'a throttle of the provider',
@@ -149,6 +153,9 @@ export function describe(step: Advance): string | undefined {
       return before.picks === after.picks ? undefined : `the person picked ${shownRoute(fact.route)}`
     case 'pickStands':
       return `the pick of ${shownRoute(fact.route)} stands, and is used again when its provider is`
+    case 'backoffPlanned':
+      return `try ${(after.transient.ladder?.tries ?? 0) + 1} of this step after the harness gave up (${oneLine(fact.failure.code, NAME)}) `
+        + `in ${durationText(fact.delayMs)} (${CAUSES[fact.cause]})`
     case 'otherRetryPlanned':
       return `quick retry ${fact.retry} of the harness in ${durationText(fact.delayMs)}`
     case 'attemptStarted':

@@ -96,7 +96,7 @@ export interface EntryRecord extends Placed {
 /** A change of a setting. */
 export interface SettingRecord extends Placed {
   readonly record: 'setting'
-  readonly setting: 'retry' | 'pool'
+  readonly setting: 'retry' | 'pool' | 'failures'
   readonly value: string
   readonly by: 'person' | 'plugin'
   readonly inherited: boolean

@@ -1,5 +1,6 @@
 import type { Config } from '../../policy/config.ts'
-import { planAttempt, type PlanMemory, type RefusalTiming, rememberPlan } from '../../policy/quota/wait.ts'
+import { planAttempt, type RefusalTiming } from '../../policy/quota/wait.ts'
+import { type PlanMemory, remember } from '../../reducers/plans.ts'
 
 /** An outage that was waited out in one turn. */
 export interface Episode {
@@ -62,7 +63,7 @@ export function bounds(episode: Episode, answeredAt: number, config: Pick<Config
       return { ...logged, ...spans(startedAt, earliest ?? givenUp, givenUp), givenUpAfterMs: at - startedAt }
     }
     const plan = planAttempt(at, memory, timingAt(episode, at), config.longTermDelayMs)
-    memory = rememberPlan(memory, plan)
+    memory = remember(memory, { at, ...plan })
     at = Math.min(at + plan.delayMs, limitAt)
     if (at > lastRefusal) earliest ??= { at, attempts }
     if (at >= answeredAt) return { ...logged, ...spans(startedAt, earliest ?? { at, attempts }, { at, attempts }), givenUpAfterMs: null }

@@ -8,6 +8,7 @@ const SHOWN = 40
 function decisionText(decision: Decision): string {
   switch (decision.kind) {
     case 'wait': return `wait ${durationText(decision.delayMs)}`
+    case 'retry': return `try again in ${durationText(decision.delayMs)}`
     case 'move': return `move to ${shownRoute(decision.to)} (pool ${oneLine(decision.pool, 120)})`
     case 'left': return `no answer of the plugin (${decision.why})`
   }

@@ -3,7 +3,7 @@ import { type Route, sameRoute } from '../../events/route.ts'
 import type { WaitCause } from '../../events/policy-key.ts'
 import type { Config } from '../../policy/config.ts'
 import { respond, type Response } from '../../policy/respond.ts'
-import { planAttempt } from '../../policy/quota/wait.ts'
+import { nothingKnown } from '../../policy/quota/plan.ts'
 import { evolveMarks, initialMarks, type MarksState } from '../../reducers/marks.ts'
 import { oneLine } from '../text.ts'
 import { type Advance, isInherited } from './advance.ts'
@@ -13,6 +13,8 @@ import { bounds, type Episode, type WaitBounds } from './wait-bounds.ts'
 export type Decision =
   | { readonly kind: 'wait'; readonly delayMs: number; readonly cause: WaitCause }
   | { readonly kind: 'move'; readonly to: Route; readonly pool: string }
+  /** One more try after a failure that passes. */
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly cause: WaitCause }
   /** The failure stood, and the turn ended with it. */
   | { readonly kind: 'left'; readonly why: string }
 
@@ -70,16 +72,12 @@ const UNKNOWN: readonly string[] = [
   'what the person would have done, and moves before a request is sent',
 ]
 
-function decided(response: Response, now: number, config: Config): Decision {
+function decided(response: Response, now: number): Decision {
   switch (response.kind) {
     case 'move': return { kind: 'move', to: { provider: response.choice.route.provider, model: response.choice.route.model }, pool: response.choice.pool }
     case 'delegate': return { kind: 'left', why: response.why }
-    case 'wait': {
-      const { delayMs, cause } = planAttempt(now, undefined, response.verdict, config.longTermDelayMs)
-      return response.limitAt !== undefined && now + delayMs > response.limitAt
-        ? { kind: 'wait', delayMs: response.limitAt - now, cause: 'limit' }
-        : { kind: 'wait', delayMs, cause }
-    }
+    case 'wait': return { kind: 'wait', delayMs: response.plan.first.at - now, cause: response.plan.first.cause }
+    case 'retry': return { kind: 'retry', ...response.ladder.asked }
   }
 }
 
@@ -91,6 +89,7 @@ function loggedAt(fact: Fact): Decision | 'quick-retry' | undefined {
   switch (fact.type) {
     case 'waitPlanned': return { kind: 'wait', delayMs: fact.delayMs, cause: fact.cause }
     case 'movePlanned': return { kind: 'move', to: fact.to, pool: fact.pool }
+    case 'backoffPlanned': return { kind: 'retry', delayMs: fact.delayMs, cause: fact.cause }
     case 'otherRetryPlanned': return 'quick-retry'
     case 'stepEnded':
     case 'turnEnded':
@@ -166,6 +165,8 @@ export class WhatIf {
     const world = { marks: this.marks, readings: {}, now: fact.at }
     const response = respond({
       state: before, failure: fact.failure, provider: route?.provider ?? '', turn: fact.turn, step: fact.step, world, unfit: [],
+      // The log names neither; jitter apart they change no decision of a provider that retries as most do.
+      known: nothingKnown, retryPolicy: { mode: 'normal' }, random: 0.5,
     }, this.config)
     if (response.mark !== undefined) this.marks = evolveMarks(this.marks, response.mark)
     this.pending = { fact, route, response }
@@ -175,7 +176,7 @@ export class WhatIf {
 
   private resolve({ fact, route, response }: Pending, logged: Decision | 'quick-retry'): void {
     this.pending = undefined
-    const instead = decided(response, fact.at, this.config)
+    const instead = decided(response, fact.at)
     // The harness's own retries come first under any configuration, and what is no allowance is not ours.
     if (logged === 'quick-retry' || (logged.kind === 'left' && instead.kind === 'left')) return
     this.decisions += 1

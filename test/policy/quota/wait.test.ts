@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  HINT_MARGIN_MS, planAttempt, type PlanMemory, type PlannedWait, type RefusalTiming, rememberPlan, SECOND_TRIES_MS, THROTTLE_DELAY_MS, waitLimit,
+  HINT_MARGIN_MS, planAttempt, type PlannedWait, type RefusalTiming, SECOND_TRIES_MS, THROTTLE_DELAY_MS, waitLimit,
 } from '../../../src/policy/quota/wait.ts'
+import { type PlanMemory, remember } from '../../../src/reducers/plans.ts'
 import { foldSession } from '../../../src/reducers/session.ts'
 import { HOUR, log, type Log, MINUTE, NOON, SECOND, waitingLog } from '../../support/build.ts'
 
@@ -10,12 +11,14 @@ const INTERVAL: PlannedWait = { delayMs: HOUR, cause: 'interval' }
 const [FIRST = 0, SECOND_LOOK = 0] = SECOND_TRIES_MS
 const resetsIn = (ms: number): RefusalTiming => ({ resetsAt: NOON + ms })
 const plan = (timing: RefusalTiming, last?: PlanMemory, intervalMs = HOUR): PlannedWait => planAttempt(NOON, last, timing, intervalMs)
-/** The plans for refusals that come one after another. */
+/** The plans for refusals that come one after another, each at the time of the attempt before; resets count from then. */
 function plans(timings: readonly RefusalTiming[], intervalMs = HOUR): PlannedWait[] {
   let last: PlanMemory | undefined
   return timings.map((timing) => {
-    const next = plan(timing, last, intervalMs)
-    last = rememberPlan(last, next)
+    const at = last?.dueAt ?? NOON
+    const moved = timing.resetsAt === undefined ? timing : { ...timing, resetsAt: timing.resetsAt + at - NOON }
+    const next = planAttempt(at, last, moved, intervalMs)
+    last = remember(last, { at, ...next })
     return next
   })
 }
