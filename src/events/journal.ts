@@ -72,6 +72,8 @@ export const SessionReleased = z.object({
   type: z.literal('sessionReleased'),
   session: name,
   at: epochMs,
+  /** The turn whose wait ended, where that is known: a later one of the session is another. */
+  turn: z.number().int().nonnegative().optional(),
 })
 
 /** A request was moved to another route before it was sent, because its provider was marked. */

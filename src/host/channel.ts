@@ -16,6 +16,7 @@ import { pause } from './pause.ts'
 import { configFiles } from './config-files.ts'
 import { liveSession } from './harness.ts'
 import type { Journal } from './journal-store.ts'
+import type { Keep } from './keep.ts'
 import type { Resume } from './resume.ts'
 import type { Router } from './pool/router.ts'
 import { strayKeys } from './row.ts'
@@ -59,6 +60,7 @@ export interface ChannelParts {
   readonly absent: AbsentRoutes
   readonly journal: Journal
   readonly settings: Pick<SettingsWriter, 'stay'>
+  readonly keep: Keep
 }
 
 type Answer =
@@ -122,11 +124,21 @@ class Channel {
       case 'retry':
       case 'stop': {
         const request = Requests[endpoint].safeParse(payload)
-        return request.success ? answer({ done: this.end(endpoint, request.data.session) }) : refuse(`${endpoint} needs {session}`, request.error.issues)
+        if (!request.success) return refuse(`${endpoint} needs {session}`, request.error.issues)
+        const done = this.end(endpoint, request.data.session)
+        if (done && endpoint === 'stop') await this.keepStopped(request.data.session)
+        return answer({ done })
       }
       default:
         return refuse('no such endpoint')
     }
+  }
+
+  /** The page says that it is done then, and a host that is killed right after that must know of it. */
+  private async keepStopped(id: string): Promise<void> {
+    const { clock, journal, keep } = this.parts
+    journal.release(id, clock.now())
+    await keep(liveSession(this.ctx, id))
   }
 
   private end(how: 'retry' | 'stop', id: string): boolean {

@@ -2,6 +2,7 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { CommandResult } from '@deepseek-ai/dsh-commands'
 import type { Session } from '@deepseek-ai/dsh-session'
+import { heldWait } from '../policy/resume.ts'
 import { POOL_COMMAND, readPoolChoice, readRetryChoice, RETRY_COMMAND, ROUTES_COMMAND } from '../events/settings.ts'
 import type { Config } from '../policy/config.ts'
 import { routesReport, routesText } from '../projections/routes.ts'
@@ -13,6 +14,7 @@ import { clearMarks, markedNames, readTarget } from './pool/clear.ts'
 import type { SessionBook } from './book.ts'
 import type { Clock } from './clock.ts'
 import type { Journal } from './journal-store.ts'
+import type { Keep } from './keep.ts'
 import type { Router } from './pool/router.ts'
 import type { SettingsWriter } from './settings.ts'
 import type { Waits } from './waits.ts'
@@ -30,6 +32,7 @@ export interface CommandParts {
   readonly balances: Balances
   readonly router: Router
   readonly absent: AbsentRoutes
+  readonly keep: Keep
 }
 
 interface Invocation {
@@ -44,18 +47,28 @@ const RETRY_HINT = 'on|off|default|status|now|stop'
 const RETRY_USAGE = `Usage: /${RETRY_COMMAND} <${RETRY_HINT}>. on and off move this session's switch, default gives it back `
   + 'to the deployment, status shows it and what the session waits for, now asks the provider again at once.'
 
+/**
+ * A setting that was taken, once the command that states it is on the disk: a host that is killed right after the answer
+ * must know of it.
+ */
+async function taken({ keep }: CommandParts, session: Session, text: string): Promise<CommandResult> {
+  return ok(await keep(session) ? text : `${text} It is not on the disk yet: the storage is slow or fails.`)
+}
+
 /** The setting itself is the logged command: it takes effect when the fold sees it succeed. */
-function setRetry(parts: CommandParts, session: Session, word: string): CommandResult {
+function setRetry(parts: CommandParts, session: Session, word: string): Promise<CommandResult> | CommandResult {
+  const { book, clock, config, journal, settings } = parts
   const choice = readRetryChoice(word)
   if (choice === undefined) return no(RETRY_USAGE)
   if (choice === 'default') {
-    parts.settings.beforeDefault(session)
-    return ok(`Quota retry follows the deployment's default (${parts.config.defaultEnabled ? 'on' : 'off'}).`)
+    settings.beforeDefault(session)
+    return taken(parts, session, `Quota retry follows the deployment's default (${config.defaultEnabled ? 'on' : 'off'}).`)
   }
-  return ok(`Quota retry is ${choice} for this session.`)
+  if (choice === 'off' && heldWait(book.of(session)) !== undefined) journal.release(session.id, clock.now())
+  return taken(parts, session, `Quota retry is ${choice} for this session.`)
 }
 
-function retryCommand(parts: CommandParts, { agent, rawInput }: Invocation): CommandResult {
+function retryCommand(parts: CommandParts, { agent, rawInput }: Invocation): Promise<CommandResult> | CommandResult {
   const word = rawInput.trim().toLowerCase()
   const { session } = agent
   if (word === 'status' || word === '') return ok(retryStatusText(parts.book.of(session), parts.config, parts.clock.now()))
@@ -69,9 +82,12 @@ function retryCommand(parts: CommandParts, { agent, rawInput }: Invocation): Com
 }
 
 /** A turn that waits is cancelled; a run that would go on by itself is told to stay. */
-function stopCommand({ settings, stop }: CommandParts, session: Session): CommandResult {
-  if (settings.stay(session)) return ok('This session does not go on by itself any more. Your next message asks again.')
-  return stop(session.id) ? ok('The wait is stopped. Your next message asks again.') : no('This session is not waiting for its allowance, so there is nothing to stop.')
+function stopCommand(parts: CommandParts, session: Session): Promise<CommandResult> | CommandResult {
+  const { clock, journal, settings, stop } = parts
+  const stays = settings.stay(session)
+  if (!stays && !stop(session.id)) return no('This session is not waiting for its allowance, so there is nothing to stop.')
+  journal.release(session.id, clock.now())
+  return taken(parts, session, stays ? 'This session does not go on by itself any more. Your next message asks again.' : 'The wait is stopped. Your next message asks again.')
 }
 
 const poolNames = (config: Config): string => Object.keys(config.pools).join(', ') || 'none is configured'
@@ -84,18 +100,18 @@ const noPool = (name: string, config: Config): string => Object.keys(config.pool
 const poolUsage = (config: Config): string => `Usage: /${POOL_COMMAND} <pool|off|default|status>. Pools: ${poolNames(config)}. A pool lets this `
   + 'session move to another of its routes when its own is out of allowance; off never changes provider; default follows the route the session is on.'
 
-function poolCommand(parts: CommandParts, { agent, rawInput }: Invocation): CommandResult {
+function poolCommand(parts: CommandParts, { agent, rawInput }: Invocation): Promise<CommandResult> | CommandResult {
   const word = rawInput.trim().toLowerCase()
   const { config } = parts
   if (word === 'status' || word === '') return ok(poolStatusText(parts.book.of(agent.session), config))
   const choice = readPoolChoice(word)
-  if (choice === 'off') return ok('This session never changes provider.')
-  if (choice === 'default') return ok('The pool of this session follows the route it is on.')
+  if (choice === 'off') return taken(parts, agent.session, 'This session never changes provider.')
+  if (choice === 'default') return taken(parts, agent.session, 'The pool of this session follows the route it is on.')
   if (choice === undefined) return no(poolUsage(config))
   if (!Object.hasOwn(config.pools, choice)) return no(noPool(choice, config))
   // Nobody waits for the readings: they are there for the request that follows, or they are not.
   void parts.balances.refresh(config.pools[choice]?.routes.map(route => route.provider) ?? [])
-  return ok(`This session is in pool ${choice}: its next request goes to the first usable route of the pool.`)
+  return taken(parts, agent.session, `This session is in pool ${choice}: its next request goes to the first usable route of the pool.`)
 }
 
 /** A cleared mark may be wrong: whoever clears it is told what that costs. */

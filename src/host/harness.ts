@@ -171,6 +171,25 @@ export function onArchived(ctx: Context, told: (ids: ReadonlySet<string>) => voi
   }) as never)
 }
 
+/** As much of the host's storage as tells where it is. */
+interface RoutedStorage {
+  readonly config?: { readonly backend?: string; readonly routes?: Readonly<Record<string, string>> }
+}
+
+/**
+ * The directory in which the host's storage keeps the file of a domain.
+ *
+ * @param ctx - a context that has storage domains.
+ * @param domain - name of the domain.
+ * @returns `undefined` where the storage is no directory.
+ */
+export function storageDirectory(ctx: Context, domain: string): string | undefined {
+  const { config } = (ctx.get('storageDomain' as never) ?? {}) as RoutedStorage
+  const backend = config?.routes?.[domain] ?? config?.backend ?? 'json'
+  const { root } = (ctx.get(`storage.backend.${backend}` as never) ?? {}) as { root?: unknown }
+  return typeof root === 'string' ? root : undefined
+}
+
 /** From 0.1.2 on a stored session is opened by the controller, before by the API proxy; both compose it as a click does. */
 interface SessionOpeners {
   readonly sessionController?: { resolveAgent?(id: string): Promise<unknown> }

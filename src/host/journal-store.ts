@@ -1,35 +1,24 @@
+import { join } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
 import { type JournalRecord, type JournalRecordOf, readJournalRecord } from '../events/journal.ts'
 import type { Route } from '../events/route.ts'
 import { liveRecords } from '../reducers/journal.ts'
 import { evolveMarks, initialMarks, type LiftRecord, markKey, type MarksState } from '../reducers/marks.ts'
 import { foldWaiting, type WaitingState } from '../reducers/waiting.ts'
+import { Acts } from './acts.ts'
+import { Claim, LOOK_MS } from './claim.ts'
 import type { Clock } from './clock.ts'
-import { codeOf, DOMAIN, type DomainFacility, type Medium, type Opening, openMedium } from './medium.ts'
+import { storageDirectory } from './harness.ts'
+import { DOMAIN, type DomainFacility, type Medium, type Opening, openMedium } from './medium.ts'
+import { type Shelf, shelfOf, SHELVES, Shelves } from './shelves.ts'
+import { reportOpening, warnLost, warnSlow, warnUnwritten } from './storage-words.ts'
 import type { Warn } from './voice.ts'
-
-/** The records of one subject matter share one stored value, so that a burst of them is one write. */
-type Shelf = 'marks' | 'waiting' | 'moves'
-
-const SHELVES: readonly Shelf[] = ['marks', 'waiting', 'moves']
-
-const shelfOf = (record: JournalRecord): Shelf => {
-  switch (record.type) {
-    case 'providerMarked':
-    case 'providerLifted':
-    case 'routeMarked':
-    case 'routeLifted':
-      return 'marks'
-    case 'sessionWaiting':
-    case 'sessionReleased':
-      return 'waiting'
-    case 'requestMoved':
-      return 'moves'
-  }
-}
 
 /** Records kept before they are pruned where nothing stores them. */
 const UNSTORED_LIMIT = 5_000
+
+/** Who owns the journal stands here, next to its file. */
+export const OWNER_DIRECTORY = 'llm_quota_retry_owner'
 
 /** How long an unload waits for the last write, in ms; a medium that hangs must not hang the host. */
 const CLOSE_TIMEOUT_MS = 2_000
@@ -38,11 +27,12 @@ const AGAIN_MS = 60_000
 /** A write that takes longer than this, in ms, is worth a word. */
 const SLOW_MS = 30_000
 
-/** What one shelf holds: records of ours, and what a later version or a damaged file put there, kept as it is. */
-interface Contents {
-  records: JournalRecord[]
-  foreign: unknown[]
-}
+/**
+ * How the journal stands to its storage. `none`: this host has none. `opening`: it is being opened. `failed`: it cannot
+ * be opened, or went away. `shared`: another host owns it. `partly`: it is written to, but what was stored before cannot
+ * be read.
+ */
+export type Standing = 'none' | 'opening' | 'failed' | 'shared' | 'partly' | 'open'
 
 /** What was opened for somebody who has gone meanwhile. */
 async function closeAll(opening: Opening): Promise<void> {
@@ -57,7 +47,7 @@ async function closeAll(opening: Opening): Promise<void> {
  */
 export class Journal {
   private folded: MarksState = initialMarks
-  private readonly shelves = new Map<Shelf, Contents>(SHELVES.map(shelf => [shelf, { records: [], foreign: [] }]))
+  private readonly shelves = new Shelves()
   private readonly dirty = new Set<Shelf>()
   /** Records of a shelf at which it is pruned next, where nothing stores it. */
   private readonly pruneAt = new Map<Shelf, number>()
@@ -71,9 +61,15 @@ export class Journal {
   /** Names of the domains that have been read: what they held then is here. */
   private readonly read = new Set<string>()
   private attached: AbortController | undefined
+  private claim: Claim | undefined
+  private acts: Acts | undefined
+  private stood: Standing = 'none'
+  /** What persons ended and the journal does not hold yet. */
+  private actsKept = 0
   private cancelAgain: (() => void) | undefined
   private opening: Promise<void> | undefined
   private detaching: Promise<void> | undefined
+  private lettingGo = false
   private writing: Promise<void> | undefined
   /** When the last write began, on a clock that no one sets and that stands still while the machine sleeps. */
   private putSince = 0
@@ -93,14 +89,29 @@ export class Journal {
     return this.folded
   }
 
+  /** How the journal stands to its storage. */
+  get standing(): Standing {
+    return this.stood
+  }
+
+  /**
+   * Whether this host may open sessions by itself: not where another host does. Looked up anew at each call, for a host
+   * that stood still may have been taken for dead.
+   */
+  async opensSessions(): Promise<boolean> {
+    if (this.stood === 'none') return true
+    if (this.medium === undefined) return false
+    return await this.claim?.confirm().catch(() => false) ?? true
+  }
+
   /** The sessions that hold a wait, folded anew at each call. */
   waiting(): WaitingState {
-    return foldWaiting(this.contents('waiting').records)
+    return foldWaiting(this.shelves.of('waiting').records)
   }
 
   /** Requests that were moved before they were sent, the oldest first. */
   moves(): JournalRecordOf<'requestMoved'>[] {
-    return this.contents('moves').records.filter(record => record.type === 'requestMoved')
+    return this.shelves.of('moves').records.filter(record => record.type === 'requestMoved')
   }
 
   /**
@@ -113,7 +124,7 @@ export class Journal {
     for (const record of records.filter(given => readJournalRecord(given) !== undefined)) {
       this.folded = evolveMarks(this.folded, record)
       const shelf = shelfOf(record)
-      const contents = this.contents(shelf)
+      const contents = this.shelves.of(shelf)
       contents.records.push(record)
       // A write prunes what it stores; without storage, or while a write hangs, nothing else would.
       if (contents.records.length > (this.pruneAt.get(shelf) ?? UNSTORED_LIMIT)) {
@@ -144,6 +155,25 @@ export class Journal {
     if (Object.hasOwn(this.folded, markKey(record))) this.append(record)
   }
 
+  /**
+   * A person ended a wait: that is on the disk when this returns, wherever it can be. {@link settled} tells when it would
+   * outlive a power cut, too.
+   *
+   * @param session - id of the session.
+   * @param at - epoch ms.
+   */
+  release(session: string, at: number): void {
+    const known = this.waiting()[session]
+    const record: JournalRecordOf<'sessionReleased'> = { type: 'sessionReleased', session, at, ...known?.turn === undefined ? {} : { turn: known.turn } }
+    if (known !== undefined && this.medium !== undefined && this.acts?.write(record) === true) this.actsKept += 1
+    this.append(record)
+  }
+
+  /** Whether something is not stored yet, and would be lost with this process. */
+  get isBehind(): boolean {
+    return this.medium !== undefined && (this.dirty.size > 0 || this.writing !== undefined)
+  }
+
   /** Resolves when what was appended so far is stored, or could not be; with a medium that hangs, when it goes on. */
   async settled(): Promise<void> {
     // What came while a write ran is in the next one.
@@ -157,18 +187,40 @@ export class Journal {
    *
    * @param facility - the host's storage domains.
    * @param onRead - told whenever stored records have been read.
+   * @param directory - where the storage keeps its files, if it does: other hosts may use the same.
    */
-  async attach(facility: DomainFacility, onRead: () => void = () => {}): Promise<void> {
+  async attach(facility: DomainFacility, onRead: () => void = () => {}, directory?: string): Promise<void> {
     const attached = new AbortController()
     this.attached = attached
+    this.stood = 'opening'
+    const ownDirectory = directory === undefined ? undefined : join(directory, OWNER_DIRECTORY)
+    this.acts = ownDirectory === undefined ? undefined : new Acts(join(ownDirectory, 'released.jsonl'))
+    const claim = ownDirectory === undefined ? undefined : new Claim({
+      directory: ownDirectory, clock: this.clock,
+      onLost: () => {
+        if (attached.signal.aborted) return
+        this.lose()
+        this.again(start, LOOK_MS)
+      },
+    })
+    this.claim = claim
     const open = async (): Promise<void> => {
-      const opening = await openMedium(facility, SHELVES, this.clock.now())
-      if (attached.signal.aborted) return closeAll(opening)
-      this.report(opening)
+      const opening = await openMedium(facility, SHELVES, claim)
+      // What an unload finds not stored yet is stored before it ends, unless it had no more patience.
+      if (attached.signal.aborted && this.lettingGo && opening.kind === 'open') return this.use(opening)
+      if (attached.signal.aborted) {
+        await closeAll(opening)
+        claim?.close()
+        return
+      }
+      reportOpening(opening, this.warn)
       if (opening.kind === 'open') {
         this.use(opening)
         onRead()
-      } else this.again(start)
+        return
+      }
+      this.stood = opening.kind
+      this.again(start, opening.kind === 'shared' ? LOOK_MS : AGAIN_MS)
     }
     const start = (): void => {
       const opening: Promise<void> = open().finally(() => { if (this.opening === opening) this.opening = undefined })
@@ -178,30 +230,44 @@ export class Journal {
     await this.opening
   }
 
-  private report(opening: Opening): void {
-    if (opening.kind === 'shared') {
-      this.warn('storage-shared', `another dsh (process ${opening.pid}) uses this home and keeps its journal, so waits of this one are not found again after a restart; `
-        + 'everything else works. Stop one of the two, or give it another DSH_HOME; this is looked at again every minute.')
-      return
-    }
-    const code = opening.kind === 'failed' ? opening.code : opening.unreadable
-    if (code === undefined) return
-    this.warn('storage-open', `the journal cannot be read (${code}), so marks of providers and waits from before are not known here; everything else works. `
-      + `The file is left as it is: look at the storage domain "${DOMAIN}", mend it or move it away, and restart. `
-      + (opening.kind === 'open' ? `Until then the journal is kept in "${opening.medium.name}".` : 'It is tried again every minute.'))
+  /** Another host owns the storage now, and with it every wait that the index names. */
+  private lose(): void {
+    warnLost(this.warn)
+    const { medium, spare } = this
+    this.stood = 'shared'
+    this.medium = undefined
+    this.spare = undefined
+    this.writing = undefined
+    this.cancelSlow?.()
+    this.read.clear()
+    this.shelves.of('waiting').records = []
+    void Promise.allSettled([medium?.close(), spare?.close()])
   }
 
-  private use({ medium, spare }: Extract<Opening, { kind: 'open' }>): void {
+  private use({ medium, spare, unreadable }: Extract<Opening, { kind: 'open' }>): void {
+    this.stood = unreadable === undefined ? 'open' : 'partly'
     // Storage that was loaded anew under a running host holds nothing that is not here already.
     const unread = [medium, ...spare === undefined ? [] : [spare]].filter(({ name }) => !this.read.has(name))
-    this.load(unread)
+    this.shelves.load(unread, this.answers.values())
     for (const { name } of unread) this.read.add(name)
     if (spare !== undefined) for (const shelf of SHELVES) this.dirty.add(shelf)
     if (unread.length > 0 && this.answers.size > 0) this.dirty.add('marks')
-    this.folded = this.contents('marks').records.reduce(evolveMarks, initialMarks)
+    this.folded = this.shelves.of('marks').records.reduce(evolveMarks, initialMarks)
     this.medium = medium
     this.spare = spare
+    this.takeActs()
     this.write()
+  }
+
+  /** What persons ended, and an earlier process did not live to store. */
+  private takeActs(): void {
+    const acts = this.acts?.read() ?? []
+    this.actsKept = acts.length
+    if (acts.length === 0) return
+    const waiting = this.waiting()
+    // A wait of a later turn began after the person ended the one before.
+    this.append(...acts.filter(({ session, turn }) => !((waiting[session]?.turn ?? 0) > (turn ?? Infinity))))
+    this.dirty.add('waiting')
   }
 
   /** Store what is not stored yet, wait for it a little, and let go of the domain. */
@@ -213,8 +279,10 @@ export class Journal {
   }
 
   private async letGo(): Promise<void> {
-    const { medium, opening } = this
-    if (medium === undefined && opening === undefined) return
+    const { opening } = this
+    this.stood = 'failed'
+    if (this.medium === undefined && opening === undefined) return this.claim?.close()
+    this.lettingGo = true
     let cancel = (): void => {}
     const timeout = new Promise<void>((resolve) => { cancel = this.clock.after(resolve, CLOSE_TIMEOUT_MS) })
     const stored = async (): Promise<void> => {
@@ -222,26 +290,29 @@ export class Journal {
       // What could not be written before gets one more chance.
       this.write()
       while (this.writing !== undefined) await this.writing
-      await Promise.all([medium?.close(), this.spare?.close()])
+      await Promise.all([this.medium?.close(), this.spare?.close()])
     }
     await Promise.race([stored().catch(() => {}), timeout])
     cancel()
+    this.lettingGo = false
+    this.stood = 'failed'
+    this.claim?.close()
     this.cancelAgain?.()
     this.cancelSlow?.()
     this.medium = undefined
     this.spare = undefined
     // A write that hangs is given up; whatever it held goes to the next storage as well.
     this.writing = undefined
-    for (const shelf of SHELVES) if (this.contents(shelf).records.length > 0) this.dirty.add(shelf)
+    for (const shelf of SHELVES) if (this.shelves.of(shelf).records.length > 0) this.dirty.add(shelf)
   }
 
   /** Do something once more, a while later. */
-  private again(run: () => void): void {
+  private again(run: () => void, inMs = AGAIN_MS): void {
     this.cancelAgain?.()
     this.cancelAgain = this.clock.after(() => {
       this.cancelAgain = undefined
       run()
-    }, AGAIN_MS)
+    }, inMs)
   }
 
   private write(): void {
@@ -274,33 +345,8 @@ export class Journal {
   private lookIfSlow(): boolean {
     // A machine that slept wakes with every timer due; what counts is how long it was awake.
     const slow = performance.now() - this.putSince > SLOW_MS
-    if (slow) this.warn('storage-slow', `a write of the journal has not ended after ${SLOW_MS / 1_000} seconds; until it does nothing more is stored, and everything else works. Look at the medium of the storage.`)
+    if (slow) warnSlow(this.warn, SLOW_MS)
     return slow
-  }
-
-  private contents(shelf: Shelf): Contents {
-    const contents = this.shelves.get(shelf) ?? { records: [], foreign: [] }
-    this.shelves.set(shelf, contents)
-    return contents
-  }
-
-  /**
-   * What is read comes before what is here already, in the order in which it was stored. Answers that came before it
-   * was read lift what it holds, and nothing that was marked here since.
-   */
-  private load(sources: readonly Medium[]): void {
-    for (const shelf of SHELVES) {
-      const local = this.contents(shelf)
-      const read = sources.flatMap(source => source.records(shelf)).map(value => ({ value, record: readJournalRecord(value) }))
-      this.shelves.set(shelf, {
-        records: [
-          ...read.map(({ record }) => record).filter(record => record !== undefined),
-          ...shelf === 'marks' && read.length > 0 ? this.answers.values() : [],
-          ...local.records,
-        ],
-        foreign: [...read.filter(({ record }) => record === undefined).map(({ value }) => value), ...local.foreign],
-      })
-    }
   }
 
   /** @returns the shelves that could not be written. */
@@ -308,11 +354,17 @@ export class Journal {
     const failed = new Set<Shelf>()
     // One turn of the loop lets everything that happens in this tick share the write.
     await Promise.resolve()
+    // A write is one of the whole, over whatever another owner has written.
+    if (!(await this.claim?.confirm().catch(() => true) ?? true)) {
+      if (this.medium === medium) this.medium = undefined
+      return failed
+    }
+    const acts = this.actsKept
     for (const shelf of [...this.dirty]) {
       // Another storage may be written to by now, and what is not stored is that one's.
       if (this.medium !== medium) break
       this.dirty.delete(shelf)
-      const contents = this.contents(shelf)
+      const contents = this.shelves.of(shelf)
       contents.records = liveRecords(contents.records)
       try {
         this.putSince = performance.now()
@@ -320,11 +372,15 @@ export class Journal {
       } catch (error) {
         failed.add(shelf)
         if (failed.size > 1) continue
-        this.warn('storage-write', `the journal cannot be written (${codeOf(error)}), so marks of providers and waits may not be known after a restart; everything else works. `
-          + 'Look at the space and the permissions of the storage; it is tried again with the next change, and every minute.')
+        warnUnwritten(this.warn, error)
       }
     }
     if (failed.size === 0 && this.medium === medium) this.dropSpare()
+    // They are in the journal now, unless more came while it was written.
+    if (!failed.has('waiting') && !this.dirty.has('waiting') && this.medium === medium && acts > 0 && acts === this.actsKept) {
+      this.actsKept = 0
+      this.acts?.clear()
+    }
     return failed
   }
 
@@ -348,7 +404,7 @@ export class Journal {
 export function attachStorage(ctx: Context, journal: Journal, onRead: () => void): void {
   ctx.inject(['storageDomain' as never], (inner: Context) => {
     const facility = (inner as unknown as { get(name: string): unknown }).get('storageDomain') as DomainFacility
-    void journal.attach(facility, onRead)
+    void journal.attach(facility, onRead, storageDirectory(inner, DOMAIN))
     // Stored values that are queued when the storage goes away are refused, so ours are waited for before.
     inner.effect(() => () => journal.detach(), 'llm-quota-retry: let go of the journal')
   })

@@ -1,13 +1,10 @@
 import { z } from 'zod'
-import { otherOwner, thisOwner } from './owner.ts'
+import type { Claim, Owner } from './claim.ts'
 
 /** Name of the storage domain. */
 export const DOMAIN = 'llm_quota_retry'
 /** Name of the domain that is used while the first one cannot be read. */
 export const SPARE = 'llm_quota_retry_spare'
-
-/** Key under which the process that writes the journal stands. */
-const OWNER = 'owner'
 
 /**
  * What is stored under each key. The harness validates whole domains: one value that does not fit makes all of it
@@ -49,8 +46,8 @@ export type Opening =
     /** What was stored elsewhere while the first domain could not be read; to be let go of once it is stored here. */
     readonly spare?: Medium
   }
-  /** Another process writes the journal. */
-  | { readonly kind: 'shared'; readonly pid: number }
+  /** Another process writes the journal; what is known of it. */
+  | { readonly kind: 'shared'; readonly owner: Owner | undefined }
   /** It cannot be opened now, for this code. */
   | { readonly kind: 'failed'; readonly code: string }
 
@@ -73,26 +70,35 @@ export function codeOf(error: unknown): string {
  * What cannot be read is not touched: the harness offers no way to move it aside, and where it stands is the business
  * of the backend. Instead a second domain takes over until the first one can be read again.
  *
+ * A domain is read once, when it is opened, and every write of it is a write of the whole. So it is claimed before: what
+ * is read then is the last word of the owner before, and nobody else writes.
+ *
  * @param facility - the host's storage domains.
  * @param keys - keys that hold records.
- * @param now - epoch ms.
+ * @param claim - the claim on both domains; none where storage is no directory that hosts could share.
  * @returns what came of it. Never rejects.
  */
-export async function openMedium(facility: DomainFacility, keys: readonly string[], now: number): Promise<Opening> {
-  const first = await openDomain(facility, DOMAIN, keys, now)
+export async function openMedium(facility: DomainFacility, keys: readonly string[], claim?: Claim): Promise<Opening> {
+  try {
+    const look = await claim?.look()
+    if (look?.kind === 'taken') return { kind: 'shared', owner: look.owner }
+  } catch (error) {
+    return { kind: 'failed', code: codeOf(error) }
+  }
+  const first = await openDomain(facility, DOMAIN, keys)
   if (first.kind === 'failed' && UNREADABLE.has(first.code)) {
-    const second = await openDomain(facility, SPARE, keys, now)
-    return second.kind === 'open' ? { ...second, unreadable: first.code } : second.kind === 'shared' ? second : first
+    const second = await openDomain(facility, SPARE, keys)
+    return second.kind === 'open' ? { ...second, unreadable: first.code } : first
   }
   if (first.kind !== 'open') return first
-  const spare = await openDomain(facility, SPARE, keys, now, false)
+  const spare = await openDomain(facility, SPARE, keys)
   if (spare.kind !== 'open') return first
   if (keys.some(key => spare.medium.records(key).length > 0)) return { ...first, spare: spare.medium }
   await spare.medium.close().catch(() => {})
   return first
 }
 
-async function openDomain(facility: DomainFacility, name: string, keys: readonly string[], now: number, claim = true): Promise<Opening> {
+async function openDomain(facility: DomainFacility, name: string, keys: readonly string[]): Promise<Opening> {
   let domain: OpenDomain
   try {
     domain = await facility.open({ name, version: 0, tables: { journal: { valueSchema: z.unknown() } } })
@@ -101,14 +107,7 @@ async function openDomain(facility: DomainFacility, name: string, keys: readonly
   }
   try {
     const table = domain.table('journal')
-    const pid = otherOwner(recordsOf(table.get(OWNER))[0], now)
-    if (pid !== undefined) {
-      await domain.close()
-      return { kind: 'shared', pid }
-    }
     for (const key of keys) await setAside(table, key)
-    // Whoever comes second must know; whether it can be written shows with the next records.
-    if (claim) void table.put(OWNER, { records: [thisOwner(now)] }).catch(() => {})
     return { kind: 'open', medium: mediumOf(name, domain, table, keys) }
   } catch (error) {
     await domain.close().catch(() => {})

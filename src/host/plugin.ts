@@ -26,6 +26,7 @@ import { Gates } from './gates.ts'
 import { keepInnermost, lastUsed, liveSession, liveSessions, onArchived, onPick, registerProjection, shownModel, streamedText } from './harness.ts'
 import { attachStorage, Journal } from './journal-store.ts'
 import { Pace } from './pace.ts'
+import { createKeep } from './keep.ts'
 import { Recovery } from './recovery.ts'
 import { Resume } from './resume.ts'
 import { Router } from './pool/router.ts'
@@ -231,6 +232,7 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
   const flush = async (session: Session): Promise<void> => { await ctx.get('sessions')?.flush(session) }
   const proof = new Proof()
   const moving: Moving = { journal, gates, now: () => clock.now(), watch, budget, announcer: new Announcer(ctx, warn), resume: () => resume, flush, proof, stateOf: session => book.of(session) }
+  const keep = createKeep(clock, journal, flush)
   const book = new SessionBook((...change) => { onFact(moving, ...change) })
   const settings = new SettingsWriter(ctx, config, book, warn)
   const router = new Router({ ctx, config, clock, book, journal, balances, voice })
@@ -280,9 +282,9 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
 
   registerProjection(ctx, projectionUnit(config))
   registerCommands(ctx, {
-    config, clock, book, waits, settings, balances, router, absent, journal, stop: id => stopWaiting(ctx, waits, resume, id),
+    config, clock, book, waits, settings, balances, router, absent, journal, keep, stop: id => stopWaiting(ctx, waits, resume, id),
   })
-  openChannel(ctx, { config, clock, book, waits, resume, balances, router, absent, journal, settings })
+  openChannel(ctx, { config, clock, book, waits, resume, balances, router, absent, journal, settings, keep })
   checkRow(ctx, warn)
   afterStart(ctx, () => {
     balances.check()

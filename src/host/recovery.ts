@@ -17,6 +17,7 @@ import type { Clock } from './clock.ts'
 import type { Gates } from './gates.ts'
 import type { Journal } from './journal-store.ts'
 import type { Pace } from './pace.ts'
+import { within } from './patience.ts'
 import { type PlannedRecord, recordPlanned, recordStarted } from './records.ts'
 import type { Router } from './pool/router.ts'
 import { pause } from './pause.ts'
@@ -24,6 +25,9 @@ import type { Budget } from './transient/budget.ts'
 import type { Voice } from './voice.ts'
 import type { Wake } from './waits.ts'
 import type { Watch } from './pool/watch.ts'
+
+/** How long the end of a cancelled turn waits for the journal at most, in ms. */
+const STOP_PATIENCE_MS = 250
 
 type RequestError = Parameters<Events['agent/request-error']>[0]
 type Next = () => Promise<RequestErrorAction>
@@ -211,7 +215,10 @@ export class Recovery {
     this.parts.watch.start()
     this.keep(session)
     const wake = await waiting
-    if (wake.kind !== 'go') return false
+    if (wake.kind !== 'go') {
+      await this.stopped(payload)
+      return false
+    }
     if (wake.cause !== 'due' && wake.cause !== 'limit') planned = record(clock.now(), wake.cause)
     recordStarted(session, planned)
     await this.goAfterWait(payload, wake, response.on)
@@ -232,14 +239,20 @@ export class Recovery {
     })
     this.keep(session)
     const wake = await waiting
-    if (wake.kind !== 'go') return false
+    if (wake.kind !== 'go') {
+      await this.stopped(payload)
+      return false
+    }
     if (wake.cause !== 'due') planned = record(clock.now(), wake.cause)
     // An empty budget delays, and fails nothing; who follows an answer needs none.
     const debtMs = wake.cause === 'ramp' ? 0 : budget.take(provider)
     if (debtMs > 0) {
       planned = record(clock.now() + debtMs, 'budget')
       await pause(clock, debtMs, AbortSignal.any([signal, this.lifetime.signal]))
-      if (this.isOver(payload)) return false
+      if (this.isOver(payload)) {
+        await this.stopped(payload)
+        return false
+      }
     }
     recordStarted(session, planned)
     return !this.isOver(payload)
@@ -253,6 +266,14 @@ export class Recovery {
       // Only planned tries are counted in the record: what others bring forward has numbers of its own.
       ...of === null || cause !== 'backoff' ? {} : { maxRetries: of },
     })
+  }
+
+  /** A person who cancels is not undone by a host that is killed: the index says so before the turn ends. */
+  private async stopped({ agent: { session }, signal }: RequestError): Promise<void> {
+    if ((signal.reason as { kind?: unknown } | undefined)?.kind !== 'user') return
+    const { clock, journal } = this.parts
+    journal.release(session.id, clock.now())
+    await within(clock, journal.settled(), STOP_PATIENCE_MS)
   }
 
   /**

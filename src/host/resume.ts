@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { Session } from '@deepseek-ai/dsh-session'
 import { POLICY } from '../events/policy-key.ts'
 import { type Route, sameRoute } from '../events/route.ts'
 import type { Config } from '../policy/config.ts'
@@ -82,6 +83,8 @@ export class Resume {
   private async look(): Promise<void> {
     const { clock, config, journal, voice } = this.parts
     if (!config.resumeOnStart || this.lifetime.signal.aborted) return
+    // Not before the index is read, and not while another host looks after it.
+    if (journal.standing === 'opening' || journal.standing === 'shared') return
     const archived = archivedSessions(this.parts.ctx)
     const queue = this.candidates()
     let listed: ReturnType<typeof storedSessions> | undefined
@@ -109,15 +112,26 @@ export class Resume {
     this.saidFailed ||= failed > 0
   }
 
-  /** What the index names; and live sessions that were cut off in their wait when this plugin was reloaded. */
+  /** What the index names; and where that cannot be read, live sessions whose own log says that they were cut off. */
   private candidates(): Waiting[] {
-    const { book, clock, ctx, journal } = this.parts
-    const indexed = journal.waiting()
+    const { ctx, journal } = this.parts
+    const indexed = journal.standing === 'open' || journal.standing === 'partly' ? journal.waiting() : {}
     const live = liveSessions(ctx).flatMap((session): Waiting[] => {
-      const held = Object.hasOwn(indexed, session.id) ? undefined : heldWait(book.of(session))
-      return held === undefined ? [] : [{ session: session.id, at: clock.now(), ...held }]
+      const held = Object.hasOwn(indexed, session.id) ? undefined : this.cutOffByItsLog(session)
+      return held === undefined ? [] : [held]
     })
     return [...Object.values(indexed), ...live].sort((a, b) => a.nextAttemptAt - b.nextAttemptAt)
+  }
+
+  /**
+   * What a live session waited for, by its log alone. Not where the index can be read: a session that it does not name
+   * was stopped by its person, and only the end of its log, which would say so, is lost.
+   */
+  private cutOffByItsLog(session: Session): Waiting | undefined {
+    const { book, clock, journal } = this.parts
+    if (journal.standing === 'open' || journal.standing === 'shared') return undefined
+    const held = heldWait(book.of(session))
+    return held === undefined ? undefined : { session: session.id, at: clock.now(), ...held }
   }
 
   /** Look once more, a while later. */
@@ -158,7 +172,7 @@ export class Resume {
   stop(id: string): boolean {
     if (!this.sleepers.has(id)) return false
     this.awake(id)
-    this.parts.journal.append({ type: 'sessionReleased', session: id, at: this.parts.clock.now() })
+    this.parts.journal.release(id, this.parts.clock.now())
     return true
   }
 
@@ -172,11 +186,9 @@ export class Resume {
     const { book, clock, config, journal } = this.parts
     const { session } = agent
     if (!config.resumeOnStart || this.lifetime.signal.aborted) return
-    const state = book.of(session)
-    const held = heldWait(state)
-    const known = journal.waiting()[session.id] ?? (held === undefined ? undefined : { session: session.id, at: clock.now(), ...held })
+    const known = journal.waiting()[session.id] ?? this.cutOffByItsLog(session)
     if (known === undefined) return
-    const decision = decideResume({ waiting: known, state, archived: false, child: session.header.origin === 'subagent', now: clock.now() }, config)
+    const decision = decideResume({ waiting: known, state: book.of(session), archived: false, child: session.header.origin === 'subagent', now: clock.now() }, config)
     if (decision.kind === 'continue') restore(agent)
   }
 
@@ -229,8 +241,14 @@ export class Resume {
   }
 
   private async wake(sleeper: Sleeper): Promise<void> {
-    const { book, clock, config, ctx, gates } = this.parts
+    const { book, clock, config, ctx, gates, journal } = this.parts
     const { waiting } = sleeper
+    if (!await journal.opensSessions()) {
+      gates.giveUp(waiting.session)
+      this.again()
+      return
+    }
+    if (this.lifetime.signal.aborted) return
     const agent = await openSession(ctx, waiting.session)
     // Unloaded meanwhile: a second continuation would come from whoever is loaded now.
     if (this.lifetime.signal.aborted) return

@@ -4,7 +4,7 @@ import type { Route } from '../events/route.ts'
 import type { InboxState } from '../reducers/inbox.ts'
 import { type HoldPolicy, holdOf } from '../reducers/hold.ts'
 import type { SessionState } from '../reducers/session.ts'
-import type { SettingsState } from '../reducers/settings.ts'
+import { settledSettings, type SettingsState } from '../reducers/settings.ts'
 import { refusedRoute } from '../reducers/step.ts'
 import type { Waiting } from '../reducers/waiting.ts'
 import type { Config } from './config.ts'
@@ -133,7 +133,8 @@ export function decideResume(session: Suspended, config: Switches): ResumeDecisi
   if (open === undefined && !lost) return { kind: 'stay', why: 'recovered' }
   if (archived) return { kind: 'stay', why: 'archived' }
   if (child) return { kind: 'stay', why: 'a-child' }
-  if (!isOn(open?.policy ?? 'quota', settings, config)) return { kind: 'stay', why: 'switched-off' }
+  // Of a log that nobody has opened since: what was typed last may not have been answered.
+  if (!isOn(open?.policy ?? 'quota', settledSettings(settings, now), config)) return { kind: 'stay', why: 'switched-off' }
   if (lost || open === undefined) {
     const model = refusedRoute(step, waiting.provider)?.model ?? ''
     return { kind: 'continue', at: waiting.nextAttemptAt, route: { provider: waiting.provider, model } }

@@ -68,6 +68,19 @@ export const overruledByPick = (state: SettingsState): SettingsState =>
   state.assigned ? { ...state, assigned: false, assignedRequest: false } : state
 
 /**
+ * The settings where whoever ran the open commands is gone. Each holds as its person typed it: the answer was on its way
+ * at most, for it follows only once the command is on the disk.
+ *
+ * @param state - the settings so far.
+ * @param at - epoch ms.
+ * @returns the same reference where no command is open.
+ */
+export function settledSettings(state: SettingsState, at: number): SettingsState {
+  const changes = Object.values(state.open)
+  return changes.length === 0 ? state : changes.reduce((settings, change) => apply(settings, change, at), { ...state, open: {} })
+}
+
+/**
  * Fold one fact into the settings.
  *
  * @param state - the settings so far.
@@ -95,8 +108,7 @@ export function evolveSettings(state: SettingsState, fact: Fact): SettingsState 
     case 'movePlanned':
       return state.assigned ? { ...state, assigned: false, assignedRequest: false } : state
     case 'seedEnded':
-      // A command that the process did not live to settle never will be.
-      return Object.keys(state.open).length === 0 ? state : { ...state, open: {} }
+      return settledSettings(state, fact.at)
     default:
       return state
   }

@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { foldJournal } from '../../src/reducers/journal.ts'
 import { type Faults, mountFaultyStorage, systemError } from '../support/faulty-storage.ts'
@@ -37,6 +38,7 @@ afterEach(async () => {
 const file = (name = 'llm_quota_retry'): string => join(root, 'storages', `${name}.json`)
 const SPARE = 'llm_quota_retry_spare'
 const textOf = (name?: string): string => existsSync(file(name)) ? readFileSync(file(name), 'utf8') : ''
+const claimFile = (number = 1): string => join(root, 'storages', 'llm_quota_retry_owner', String(number))
 const journalOf = (name?: string): any => JSON.parse(textOf(name)).tables.journal
 const indexed = (name?: string): string[] => textOf(name) === '' ? [] : Object.keys(foldJournal(journalOf(name).waiting?.records ?? []).waiting)
 const aboutStorage = (host: Rig): string[] => host.warnings.filter(line => line.includes('journal'))
@@ -162,11 +164,11 @@ describe('one bad value in the file', () => {
   })
 })
 
-/** A process that stands for another host. */
+/** A process that stands for another host: it claims the home and then does nothing but live, until it is told to end. */
 async function otherHost(): Promise<{ pid: number; end(): Promise<void> }> {
-  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] })
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../support/other-host.ts', import.meta.url)), join(root, 'storages')], { stdio: ['pipe', 'pipe', 'ignore'] })
   stack.push(() => { child.kill('SIGKILL') })
-  await once(child, 'spawn')
+  await once(child.stdout, 'data')
   return {
     pid: child.pid!,
     async end() {
@@ -179,10 +181,9 @@ async function otherHost(): Promise<{ pid: number; end(): Promise<void> }> {
 describe('a second host on the same home', () => {
   it('leaves the journal and the waiting sessions to the first, says so once, and takes over when that is gone', async () => {
     await left()
+    // The host that left it has ended, and not only its plugin.
+    await rm(join(root, 'storages', 'llm_quota_retry_owner'), { recursive: true })
     const first = await otherHost()
-    const document = JSON.parse(textOf())
-    document.tables.journal.owner = { records: [{ type: 'hostStarted', pid: first.pid, at: Date.now() }] }
-    await writeFile(file(), JSON.stringify(document))
     const before = textOf()
     const second = await open()
     await waits(second, 's2')
@@ -190,27 +191,30 @@ describe('a second host on the same home', () => {
     await pass(10 * MINUTE)
     expect(textOf()).toBe(before)
     expect(agentOf(second, 's1')).toBeUndefined()
-    expect(aboutStorage(second)).toEqual([expect.stringMatching(new RegExp(`process ${first.pid}\\).*DSH_HOME`))])
+    expect(aboutStorage(second)).toEqual([expect.stringMatching(new RegExp(`process ${first.pid} on .*DSH_HOME`))])
     await first.end()
-    await pass(MINUTE)
-    await until(() => indexed().length === 2, 'both in the index')
+    await passUntil(() => indexed().length === 2, 'both in the index', 1_000)
     await goesOn(second)
   })
 
-  it('that died is none, and neither is one from before the machine started', async () => {
+  it('that took over from this one while it stood still is left the journal and the runs', async () => {
     await left()
-    const gone = await otherHost()
-    await gone.end()
-    const alive = await otherHost()
-    for (const [pid, at] of [[gone.pid, Date.now()], [alive.pid, 5]]) {
-      const document = JSON.parse(textOf())
-      document.tables.journal.owner = { records: [{ type: 'hostStarted', pid, at }] }
-      await writeFile(file(), JSON.stringify(document))
-      const host = await open()
-      await until(() => journalOf().owner.records[0].pid === process.pid, 'the new owner')
-      expect(aboutStorage(host)).toEqual([])
-      await close()
+    const first = await open(() => false, { resumeDelaySeconds: 3_600 })
+    await waits(first, 's3')
+    await until(() => indexed().includes('s3'), 'the index')
+    // As whoever takes over does: the next number.
+    await writeFile(claimFile(3), JSON.stringify({ ...JSON.parse(readFileSync(claimFile(2), 'utf8')), id: 'another', boot: 'of another machine' }))
+    const before = textOf()
+    await waits(first, 's2')
+    await until(() => aboutStorage(first).length > 0, 'the line')
+    for (let minutes = 0; minutes < 120; minutes += 1) {
+        const now = new Date()
+      await utimes(claimFile(3), now, now)
+      await pass(MINUTE)
     }
+    expect(textOf()).toBe(before)
+    expect(agentOf(first, 's1')).toBeUndefined()
+    expect(aboutStorage(first)[0]).toMatch(/took its journal over/)
   })
 })
 
@@ -218,12 +222,13 @@ describe('a write that hangs', () => {
   it('holds nothing up but the journal, is spoken of once, and is caught up with when it ends', async () => {
     let flowing = false
     const host = await open(() => flowing)
-    await until(() => textOf() !== '', 'the storage')
     let release = (): void => {}
     const hang = new Promise<void>((resolve) => { release = resolve })
     stack.push(release)
-    faults.put = () => hang
+    let hangs = false
+    faults.put = () => { hangs = true; return hang }
     const agent = await waits(host)
+    await until(() => hangs, 'the write that hangs')
     const real = performance.now.bind(performance)
     const later = vi.spyOn(performance, 'now').mockImplementation(() => real() + MINUTE)
     stack.push(() => { later.mockRestore() })
@@ -250,7 +255,6 @@ describe('a write that hangs', () => {
     const later = vi.spyOn(performance, 'now').mockImplementation(() => real() + HOUR)
     stack.push(() => { later.mockRestore() })
     const host = await open()
-    await until(() => textOf() !== '', 'the storage')
     for (const id of ['s1', 's2', 's3']) await waits(host, id)
     await until(() => indexed().length === 3, 'the index')
     expect(aboutStorage(host)).toEqual([])
@@ -258,7 +262,6 @@ describe('a write that hangs', () => {
 
   it('is spoken of also where nothing more comes to be written', async () => {
     const host = await open()
-    await until(() => textOf() !== '', 'the storage')
     let release = (): void => {}
     const hang = new Promise<void>((resolve) => { release = resolve })
     stack.push(release)
@@ -279,7 +282,6 @@ describe('a write that hangs', () => {
 
   it('does not hold up the end of the plugin', async () => {
     const host = await open()
-    await until(() => textOf() !== '', 'the storage')
     faults.put = () => new Promise((resolve) => { stack.push(resolve) })
     await waits(host)
     const disposed = host.plugin.dispose()

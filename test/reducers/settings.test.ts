@@ -63,9 +63,11 @@ describe('two commands at once', () => {
 })
 
 describe('a command that the process did not live to settle', () => {
-  it('never settles', () => {
-    expect(settings(log().runs('/quota-retry off').crashes().settles()).retry).toBeNull()
-    expect(settings(log().runs('/quota-retry off').crashes()).open).toEqual({})
+  it('holds as its person typed it, and settles no second time', () => {
+    const cut = (): ReturnType<typeof log> => log().runs('/quota-retry off').crashes()
+    expect(settings(cut())).toMatchObject({ retry: { value: 'off', source: 'session' }, open: {}, touched: true })
+    expect(settings(cut().runs('/quota-retry on').settles()).retry).toMatchObject({ value: 'on' })
+    expect(settings(log().runs('/quota-pool medium').crashes())).toMatchObject({ pool: { value: 'medium' }, assigned: true })
   })
 })
 
