@@ -3,6 +3,6 @@
  * Pure and dependency-free; usable in scripts, tests and other plugins without a host.
  */
 export { classifyFailure } from './policy/judge/classify.ts'
-export type { Classification, Confidence, FailureInput, FailureKind, Scope } from './policy/judge/classify.ts'
+export type { Classification, Confidence, FailureInput, FailureKind, Passing, Scope } from './policy/judge/classify.ts'
 export { parseReset } from './policy/judge/resets.ts'
 export type { ParsedReset, ResetContext } from './policy/judge/resets.ts'

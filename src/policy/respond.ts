@@ -111,7 +111,7 @@ function answerSpent(refusal: Refusal, verdict: Classification, config: Config):
 }
 
 /** Failures that show that a route cannot take this conversation, right after it was moved there. */
-const MISFITS: ReadonlySet<string> = new Set(['other', 'context', 'auth'])
+const MISFITS: ReadonlySet<string> = new Set(['other', 'context', 'auth', 'refused-content'])
 
 /** The route that the request was moved off before it was sent, in this step. */
 function leftBefore({ state: { picks: { moved } }, turn, step }: Refusal): Route | undefined {

@@ -1,10 +1,10 @@
 import { parseReset } from './resets.ts'
 import { readFacts, readFields, type FailureInput, type Facts } from './rules/facts.ts'
 import { NO_RULE, RULES } from './rules/table.ts'
-import type { Confidence, FailureKind, Rule } from './rules/types.ts'
+import type { Confidence, FailureKind, Passing, Rule } from './rules/types.ts'
 import { type Scope, scopeOf } from './scope.ts'
 
-export type { Confidence, FailureKind, FailureInput, Scope }
+export type { Confidence, FailureKind, FailureInput, Passing, Scope }
 
 /** The answer of {@link classifyFailure}. */
 export interface Classification {
@@ -20,6 +20,8 @@ export interface Classification {
   readonly resetsAt?: number
   /** The provider's own words about that time, as written. */
   readonly resetHint?: string
+  /** What passes by itself when the same request is sent again; absent where nothing does. */
+  readonly passes?: Passing
   /** Only with `spent-allowance`: the text names a short throttle, so wait shortly and mark nothing. */
   readonly throttle?: true
 }
@@ -31,11 +33,16 @@ const holds = (rule: Rule, facts: Facts, waitMs: number): boolean =>
   && (rule.status === undefined || (facts.status !== undefined && rule.status.includes(facts.status)))
   && (rule.window === undefined || rule.window === facts.window)
   && (rule.waitAtLeastMs === undefined || waitMs >= rule.waitAtLeastMs)
+  && (rule.waitAtMostMs === undefined || (waitMs > 0 && waitMs <= rule.waitAtMostMs))
   && (rule.code === undefined || facts.codes.some(code => rule.code!.test(code)))
+  && (rule.anyCode === undefined || facts.codes.some(code => rule.anyCode!.test(code)) || rule.orRaw?.test(facts.raw) === true)
+  && (rule.notCode === undefined || !facts.codes.some(code => rule.notCode!.test(code)))
   && (rule.text === undefined || rule.text.test(facts.text))
   && (rule.with === undefined || rule.with.test(facts.text))
   && (rule.raw === undefined || rule.raw.test(facts.raw))
   && (rule.without === undefined || !rule.without.test(facts.text))
+  && (rule.gone === undefined || rule.gone.some(gone => facts.gone.includes(gone)))
+  && (rule.notGone === undefined || !rule.notGone.some(gone => facts.gone.includes(gone)))
 
 const reasonOf = (rule: Rule, facts: Facts): string =>
   rule.why.includes('{1}') ? rule.why.replace('{1}', rule.text?.exec(facts.text)?.[1] ?? 'some') : rule.why
@@ -43,6 +50,9 @@ const reasonOf = (rule: Rule, facts: Facts): string =>
 /** A number that is only likely to mean something is certain to, where the words beside it say the same. */
 const confidenceOf = (rule: Rule, facts: Facts, waitMs: number): Confidence =>
   rule.confidence === 'certain' || RULES.some(other => other.kind === rule.kind && other.confidence === 'certain' && holds(other, facts, waitMs)) ? 'certain' : rule.confidence
+
+const passesOf = ({ kind, passes, throttle }: Rule): Passing | undefined =>
+  passes ?? (kind === 'server' ? 'server' : kind === 'rate-limit' || throttle === true ? 'rate-limit' : undefined)
 
 /** The farthest time that tells a spent allowance from a throttle, in ms. */
 const FARTHEST_MS = 400 * 24 * 3_600_000
@@ -65,10 +75,12 @@ export const classifyFailure = (failure: FailureInput | null | undefined, { now 
   const waitMs = named > FARTHEST_MS ? 0 : named
   const rule = RULES.find(candidate => holds(candidate, facts, waitMs)) ?? NO_RULE
   const passing = PASSING.includes(rule.kind)
+  const passes = passesOf(rule)
   return {
     kind: rule.kind, confidence: confidenceOf(rule, facts, waitMs), scope: scopeOf(facts), reason: reasonOf(rule, facts), rule: rule.id,
     ...(passing && reset.resetsAt !== undefined ? { resetsAt: reset.resetsAt } : {}),
     ...(passing && reset.hint !== undefined ? { resetHint: reset.hint } : {}),
+    ...(passes === undefined ? {} : { passes }),
     ...(rule.throttle === true ? { throttle: true as const } : {}),
   }
 }

@@ -33,6 +33,9 @@ const vagueHint = (text: string): string | undefined => {
   return undefined
 }
 
+/** No date of JavaScript lies beyond, epoch ms. */
+const LAST_MS = 8.64e15
+
 /** The last statement wins: a log may repeat an older refusal before the newest one. */
 const lastOf = (found: readonly FoundTime[]): FoundTime | undefined =>
   found.reduce<FoundTime | undefined>((best, time) => (best === undefined || time.index >= best.index ? time : best), undefined)
@@ -51,7 +54,7 @@ export const parseReset = (message: unknown, { now, providerRetryAfterMs }: Rese
   const resetsAt = afterHeader ?? found?.at
   const hint = found?.hint ?? vagueHint(text)
   return {
-    ...(resetsAt !== undefined && Number.isFinite(resetsAt) ? { resetsAt } : {}),
+    ...(resetsAt !== undefined && Math.abs(resetsAt) <= LAST_MS ? { resetsAt } : {}),
     ...(hint !== undefined && hint !== '' ? { hint } : {}),
   }
 }

@@ -1,100 +1,101 @@
-/** Wall-clock arithmetic in named zones, on Intl alone: daylight saving comes out right without a dependency. */
+/** Wall-clock times in named zones: the calendar and the changes to and from summer time are the library's. */
+import { Temporal } from 'temporal-polyfill'
 
-const DAY_MS = 86_400_000
-
-/** A wall-clock reading; fields left out are taken from "now" in that zone. */
+/** A wall-clock reading; a day that is left out is the next on which such a time comes. */
 export interface WallTime {
   readonly year?: number
   /** 1..12 */
   readonly month?: number
   readonly day?: number
+  /** ISO: 1 is Monday, 7 is Sunday. */
+  readonly weekday?: number
+  /** Days from today. */
+  readonly daysAhead?: number
   readonly hour: number
   readonly minute: number
   readonly second?: number
 }
 
-interface FullWallTime { year: number, month: number, day: number, hour: number, minute: number, second: number }
-
-const formatters = new Map<string, Intl.DateTimeFormat | null>()
-
-const formatterOf = (zone: string): Intl.DateTimeFormat | null => {
-  const known = formatters.get(zone)
-  if (known !== undefined) return known
-  let made: Intl.DateTimeFormat | null = null
-  try {
-    made = new Intl.DateTimeFormat('en-US', { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' })
-  } catch { /* not a zone of this system: the time stays a hint */ }
-  // Messages are foreign text: never let their zone names fill memory.
-  if (formatters.size < 600) formatters.set(zone, made)
-  return made
+/** Abbreviations that mean one offset wherever they are written; CST, IST and the like mean several. */
+const ABBREVIATIONS: Readonly<Record<string, string>> = {
+  pst: '-08:00', pdt: '-07:00', mst: '-07:00', mdt: '-06:00', cdt: '-05:00', est: '-05:00', edt: '-04:00', wet: '+00:00', bst: '+01:00', cet: '+01:00', mez: '+01:00',
+  cest: '+02:00', mesz: '+02:00', eet: '+02:00', eest: '+03:00', msk: '+03:00', jst: '+09:00', kst: '+09:00', sgt: '+08:00', hkt: '+08:00', aest: '+10:00', aedt: '+11:00', brt: '-03:00',
+  pt: 'America/Los_Angeles', pacific: 'America/Los_Angeles', et: 'America/New_York', eastern: 'America/New_York', '北京时间': 'Asia/Shanghai', 'beijing time': 'Asia/Shanghai', 'china standard time': 'Asia/Shanghai',
+  '日本時間': 'Asia/Tokyo', '한국시간': 'Asia/Seoul', '한국 시간': 'Asia/Seoul',
 }
 
 const FIXED = /^(?:utc|gmt)?([+-])(\d{1,2})(?::?(\d{2}))?$/i
 
-/** Offset of a fixed zone ("UTC", "UTC+8", "+0800") in ms, or undefined. */
-const fixedOffset = (zone: string): number | undefined => {
-  if (/^(?:utc|gmt|z)$/i.test(zone)) return 0
-  const match = FIXED.exec(zone)
-  if (match === null) return undefined
-  const [, sign, hours, minutes] = match
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes ?? 0)) * 60_000
+/** The zone as the library names it: "UTC+8" and "+0800" are offsets, "Etc/GMT+5" is a name and five hours behind. */
+function zoneId(written: string): string {
+  const name = written.toLowerCase().replace(/ (?:standard |daylight )?time$/, '')
+  if (/^(?:utc|gmt|z)$/.test(name)) return 'UTC'
+  const known = ABBREVIATIONS[name] ?? ABBREVIATIONS[written.toLowerCase()]
+  if (known !== undefined) return known
+  const match = FIXED.exec(written)
+  return match === null ? written : `${match[1]}${(match[2] ?? '').padStart(2, '0')}:${match[3] ?? '00'}`
 }
 
-const wallAt = (zone: string, instant: number): FullWallTime | undefined => {
-  const fixed = fixedOffset(zone)
-  if (fixed === undefined) {
-    const formatter = formatterOf(zone)
-    if (formatter === null) return undefined
-    const part = Object.fromEntries(formatter.formatToParts(instant).map(({ type, value }) => [type, Number(value)]))
-    return { year: part['year'] ?? 0, month: part['month'] ?? 1, day: part['day'] ?? 1, hour: part['hour'] ?? 0, minute: part['minute'] ?? 0, second: part['second'] ?? 0 }
+type Moment = InstanceType<typeof Temporal.ZonedDateTime>
+type Day = InstanceType<typeof Temporal.PlainDate>
+
+/**
+ * The instant at which a zone's clocks show a time on a day: in the hour that the change to summer time skips, as much
+ * later; of the two in the hour that comes twice, the first that is still to come.
+ */
+function instantOn(day: Day, { hour, minute, second = 0 }: WallTime, zone: string, now: number): number {
+  const wall = day.toPlainDateTime({ hour, minute, second })
+  const first = wall.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds
+  return first > now ? first : wall.toZonedDateTime(zone, { disambiguation: 'later' }).epochMilliseconds
+}
+
+const DAY_MS = 86_400_000
+
+/** The day that is meant, where one is named; the year of "Oct 6" is the next one only when this one's is long gone. */
+function namedDay(wall: WallTime, today: Moment, now: number): Day | undefined {
+  const { year, month, day, daysAhead } = wall
+  if (daysAhead !== undefined) return today.toPlainDate().add({ days: daysAhead })
+  if (day === undefined) return undefined
+  const on = (inYear: number, inMonth: number): Day => Temporal.PlainDate.from({ year: inYear, month: inMonth, day }, { overflow: 'reject' })
+  if (month === undefined) {
+    const thisMonth = today.day <= day
+    const { year: inYear, month: inMonth } = thisMonth ? today : today.toPlainDate().with({ day: 1 }).add({ months: 1 })
+    return on(inYear, inMonth)
   }
-  const date = new Date(instant + fixed)
-  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate(), hour: date.getUTCHours(), minute: date.getUTCMinutes(), second: date.getUTCSeconds() }
+  const dated = on(year ?? today.year, month)
+  if (year !== undefined || instantOn(dated, wall, today.timeZoneId, now) >= now - DAY_MS) return dated
+  return on(today.year + 1, month)
 }
 
-/** Epoch ms of these fields read as UTC; undefined for a month 13 or a 31st of June. */
-export const utcOf = ({ year, month, day, hour, minute, second }: FullWallTime): number | undefined => {
-  if (hour > 23 || minute > 59 || second > 59) return undefined
-  const at = Date.UTC(year, month - 1, day, hour, minute, second)
-  const date = new Date(at)
-  return date.getUTCMonth() + 1 === month && date.getUTCDate() === day ? at : undefined
-}
-
-/** The instant at which a zone's clocks show this wall time; in a gap of daylight saving, the moment after it. */
-const instantOf = (zone: string, wall: FullWallTime): number | undefined => {
-  const asUtc = utcOf(wall)
-  if (asUtc === undefined) return undefined
-  let guess = asUtc
-  for (let step = 0; step < 3; step += 1) {
-    const seen = wallAt(zone, guess)
-    const seenUtc = seen === undefined ? undefined : utcOf(seen)
-    if (seenUtc === undefined) return undefined
-    if (seenUtc === asUtc) return guess
-    guess += asUtc - seenUtc
+/** The next day, from today on, on which the time is still to come; of one weekday where one is named. */
+function nextInstant(wall: WallTime, today: Moment, now: number): number | undefined {
+  const { weekday } = wall
+  for (let days = 0; days <= 7; days += 1) {
+    const day = today.toPlainDate().add({ days })
+    if (weekday !== undefined && day.dayOfWeek !== weekday) continue
+    const at = instantOn(day, wall, today.timeZoneId, now)
+    if (at > now) return at
   }
-  return guess
+  return undefined
 }
 
 /**
- * The instant a wall time in a zone means: itself when it is dated, else the next one after `now`.
- * @param now epoch ms
- * @returns epoch ms, or undefined when the zone is unknown or the date impossible
+ * The instant a wall time in a zone means: itself when a day is named, else the next one after `now`.
+ *
+ * @param zone - as it was written: an IANA name, an offset, or one of the abbreviations that are unmistakable.
+ * @param wall - the time of day, and what is said of the day.
+ * @param now - epoch ms.
+ * @returns epoch ms, or undefined when the zone is unknown or the date impossible.
  */
-export const resolveWall = (zone: string, wall: WallTime, now: number): number | undefined => {
+export function resolveWall(zone: string, wall: WallTime, now: number): number | undefined {
   if (!Number.isFinite(now) || Math.abs(now) > 8e15) return undefined
-  const today = wallAt(zone, now)
-  if (today === undefined) return undefined
-  const at = (year: number, month: number, day: number): number | undefined =>
-    instantOf(zone, { year, month, day, hour: wall.hour, minute: wall.minute, second: wall.second ?? 0 })
-  if (wall.month !== undefined && wall.day !== undefined) {
-    const dated = at(wall.year ?? today.year, wall.month, wall.day)
-    // "Oct 6" without a year, read in the days before it or just after: next year only when it is long gone.
-    return wall.year === undefined && dated !== undefined && dated < now - DAY_MS ? at(today.year + 1, wall.month, wall.day) : dated
+  try {
+    const today = Temporal.Instant.fromEpochMilliseconds(Math.floor(now)).toZonedDateTimeISO(zoneId(zone))
+    Temporal.PlainTime.from({ hour: wall.hour, minute: wall.minute, second: wall.second ?? 0 }, { overflow: 'reject' })
+    const day = namedDay(wall, today, now)
+    return day === undefined ? nextInstant(wall, today, now) : instantOn(day, wall, today.timeZoneId, now)
+  } catch {
+    // No zone of this system, or no day of the calendar: the time stays a hint.
+    return undefined
   }
-  for (let days = 0; days < 3; days += 1) {
-    const date = new Date(Date.UTC(today.year, today.month - 1, today.day + days))
-    const candidate = at(date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate())
-    if (candidate !== undefined && candidate > now) return candidate
-  }
-  return undefined
 }

@@ -1,3 +1,4 @@
+import { type Gone, readGone } from '../allowance/read.ts'
 import { LONG_WINDOW, MINUTE } from './words.ts'
 
 /** A failed request as the host hands it over. Every field may be missing, null or absurd. */
@@ -27,6 +28,8 @@ export interface Facts {
   readonly provider: string
   /** The window the refusal names first. */
   readonly window: 'minute' | 'long' | undefined
+  /** What of an allowance is said to be gone, the surest first; read when it is first asked for. */
+  readonly gone: readonly Gone[]
 }
 
 /** A longer message is read at both ends: the refusal comes first, the reset or the nested body last. */
@@ -44,9 +47,12 @@ const asCode = (code: unknown): string =>
   typeof code === 'string' ? code.trim().slice(0, 200) : typeof code === 'number' && Number.isFinite(code) ? String(code) : ''
 
 /** One character may stand for eighteen, so the normal form is cut once more. */
-const normalise = (text: string): string => cutMessage(text.normalize('NFKC')).toLowerCase().replace(/[’‘`´]/g, "'").replace(/\\+(["'n])/g, '$1').replace(/\s+/g, ' ')
+const normalise = (text: string): string => cutMessage(text.normalize('NFKC')).toLowerCase().replace(/[’‘`´]/g, "'").replace(/(?<!\\)\\{1,16}(["'n])/g, '$1').replace(/\s+/g, ' ')
 
 const withoutAddresses = (text: string): string => text.replace(/https?:\/\/[!-~]{1,300}/g, address => (/["'<>){}\]]/.exec(address) ? address.slice(address.search(/["'<>){}\]]/)) : ' '))
+
+/** Names of the fields of a body: what stands in one is a statement of its own, and they are no words of it. */
+const FIELD = /\\{0,8}["'](?:messages?|msg|error|errors|err|type|code|status|param|request|request_?id|details?|metadata|reason|title|description|statustext|event|data|object|id|name|value|text|content|response|body|success|domain|service|model|provider|url|docs?|help|info|cause|source|timestamp|raw|upstream|errcode|errmsg)\\{0,8}["']\s?[:=]/g
 
 /** Names under which a code travels inside a body, with or without quotes. */
 const NAMED_CODE = /(?:code|type|reason|status|quotaid|error|err_?code|错误码|statustext)["']?\s{0,2}[:=]\s{0,2}["']?([a-z][\w.-]{2,80}|\d{1,6})\b/g
@@ -81,8 +87,8 @@ const readStatus = (status: unknown, code: string, text: string): number | undef
 /** "AccountQuotaExceeded" and "account_quota_exceeded" both read "account quota exceeded". */
 const wordsOf = (code: string): string => code.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/[_.;=-]+/g, ' ').toLowerCase()
 
-/** Codes written as one word inside a sentence: "SetLimitExceeded", "balance_depleted". */
-const compoundsIn = (message: string): string[] => (message.match(/\b[A-Za-z][A-Za-z_]{4,80}\b/g) ?? []).filter(word => /[a-z][A-Z]|[A-Za-z]_[A-Za-z]/.test(word)).slice(0, MAX_CODES)
+/** Codes written as one word inside a sentence: "SetLimitExceeded", "balance_depleted"; not the name of a field. */
+const compoundsIn = (message: string): string[] => (message.match(/\b[A-Za-z][A-Za-z_]{4,80}\b(?!\\{0,4}["'`](?:\s{0,2}:| must))/g) ?? []).filter(word => /[a-z][A-Z]|[A-Za-z]_[A-Za-z]/.test(word)).slice(0, MAX_CODES)
 
 const firstWindow = (text: string): Facts['window'] => {
   // A quota id of the day next to one of the minute: the longer one is what keeps the request out.
@@ -105,7 +111,7 @@ export const readFields = (input: unknown): FailureInput => {
 }
 
 /** Harness codes say what a host already guessed; their words must not count as the provider's. */
-const HOST_CODES = /^(?:AUTH|RATE_LIMIT|PI_AI_ERROR|HTTP_\d{3}|INVALID_REQUEST|SERVER|TIMEOUT|QUOTA|ACCOUNT_QUOTA|INSUFFICIENT_QUOTA|CONTEXT\w*|UNKNOWN|ERROR)$/
+const HOST_CODES = /^(?:AUTH|RATE_LIMIT|PI_AI_ERROR|HTTP_\d{3}|INVALID_REQUEST|SERVER|TIMEOUT|QUOTA|ACCOUNT_QUOTA|INSUFFICIENT_QUOTA|TRANSPORT|STREAM_\w{1,20}|NETWORK_?ERROR|CONNECTION_?ERROR|CONTEXT\w*|UNKNOWN|ERROR)$/
 
 /** Reads a failure without ever throwing; linear in the cut message. */
 export const readFacts = (failure: FailureInput): Facts => {
@@ -116,9 +122,11 @@ export const readFacts = (failure: FailureInput): Facts => {
   const bare = withoutAddresses(raw)
   const inside = embeddedCodes(bare)
   const words = [host ? '' : own, ...compoundsIn(message), ...inside].map(wordsOf).join(' ; ')
-  const text = `${bare} ; ${words}`
+  const text = `${bare.replace(FIELD, ' ; ')} ; ${words}`
   const codes = [...new Set([own, ...own.split(/[;\s=]+/), ...inside].map(code => code.toLowerCase()).filter(code => code !== ''))]
+  let gone: readonly Gone[] | undefined
   return {
+    get gone() { return gone ??= readGone(text) },
     text, raw, codes, hostCode: host ? own : '', status: readStatus(failure.status, own, bare),
     provider: typeof failure.provider === 'string' ? failure.provider.slice(0, 200).toLowerCase() : '',
     window: firstWindow(text),

@@ -1,9 +1,10 @@
 import type { Rule } from './types.ts'
-import {
-  BALANCE, COUNTED, EXCEEDED, EXPIRED_PLAN, LONG_WINDOW_GONE, NOT_GONE, PAY, QUOTA_GONE, RATE, SUSPENDED_FOR_MONEY, USAGE_LIMIT,
-} from './words.ts'
+import { COUNTED, EXCEEDED, LONG_WINDOW, LONG_WINDOW_GONE, NOT_GONE, PAY, PAY_TO_GO_ON, RATE, SUSPENDED_FOR_MONEY } from './words.ts'
 
-const HOUR_MS = 3_600_000
+/** A provider that says to come back this late, ms, speaks of an allowance: a throttle is over in minutes. */
+const LATE_MS = 20 * 60_000
+/** And one that says to come back this soon of a throttle, unless it names a longer window. */
+export const SOON_MS = 120_000
 
 const anyOf = (...codes: string[]): RegExp => new RegExp(codes.join('|'), 'u')
 
@@ -69,18 +70,18 @@ export const SPENT_WORDS: readonly Rule[] = [
     why: 'the quota is back within a minute',
     text: /quota will reset after \d{1,2}(?:\.\d{1,9})?s\b/,
   },
-  { id: 'balance-words', kind: 'spent-allowance', confidence: 'certain', why: 'the balance or credit is used up or overdue', text: BALANCE, without: NOT_GONE },
+  { id: 'balance-words', kind: 'spent-allowance', confidence: 'certain', why: 'the balance or credit is used up or overdue', gone: ['money'] },
   {
     id: 'suspended-for-money', kind: 'spent-allowance', confidence: 'certain',
     why: 'the account is suspended over a spending limit or an unpaid bill',
     text: SUSPENDED_FOR_MONEY,
   },
+  { id: 'plan-expired', kind: 'spent-allowance', confidence: 'certain', why: 'the plan, package or trial has ended', gone: ['plan'] },
   {
     id: 'usage-limit-words', kind: 'spent-allowance', confidence: 'certain',
     why: 'the usage limit of a plan or a longer window is reached',
-    text: USAGE_LIMIT, without: NOT_GONE,
+    gone: ['usage'],
   },
-  { id: 'plan-expired', kind: 'spent-allowance', confidence: 'certain', why: 'the plan, package or trial has ended', text: EXPIRED_PLAN },
   {
     id: 'long-window', kind: 'spent-allowance', confidence: 'likely',
     why: 'the limit is one of hours, a day or longer',
@@ -88,31 +89,44 @@ export const SPENT_WORDS: readonly Rule[] = [
   },
   {
     id: 'long-retry', kind: 'spent-allowance', confidence: 'likely',
-    why: 'the provider itself says to come back in an hour or later',
-    waitAtLeastMs: HOUR_MS, text: EXCEEDED,
+    why: 'the provider itself says to come back much later',
+    waitAtLeastMs: LATE_MS, text: EXCEEDED,
   },
   {
     id: 'long-retry-rate', kind: 'spent-allowance', confidence: 'likely',
-    why: 'the provider itself says to come back in an hour or later',
-    waitAtLeastMs: HOUR_MS, text: RATE,
+    why: 'the provider itself says to come back much later',
+    waitAtLeastMs: LATE_MS, text: RATE,
   },
   {
     id: 'long-retry-status', kind: 'spent-allowance', confidence: 'likely',
-    why: 'too many requests, and the provider itself says to come back in an hour or later',
-    waitAtLeastMs: HOUR_MS, status: [429],
+    why: 'too many requests, and the provider itself says to come back much later',
+    waitAtLeastMs: LATE_MS, status: [429],
   },
   {
     id: 'long-retry-host', kind: 'spent-allowance', confidence: 'likely',
-    why: 'a rate limit, and the provider itself says to come back in an hour or later',
-    waitAtLeastMs: HOUR_MS, host: /^RATE_LIMIT$/,
+    why: 'a rate limit, and the provider itself says to come back much later',
+    waitAtLeastMs: LATE_MS, host: /^RATE_LIMIT$/,
+  },
+  {
+    id: 'quota-back-soon', kind: 'rate-limit', confidence: 'likely', why: 'a quota is used up that the provider says is back within minutes',
+    gone: ['quota'], without: LONG_WINDOW, waitAtMostMs: SOON_MS,
   },
   // cloud.google.com/vertex-ai/docs/quotas: these metrics are per minute even where their name does not say so.
   {
     id: 'vertex-quota', kind: 'rate-limit', confidence: 'likely',
     why: 'the quota is one of requests or tokens per minute',
-    text: /aiplatform\.googleapis\.com|online prediction (?:request )?quota/, with: QUOTA_GONE,
+    text: /aiplatform\.googleapis\.com|online prediction (?:request )?quota/, gone: ['quota'],
   },
-  { id: 'quota-words', kind: 'spent-allowance', confidence: 'likely', why: 'a quota is used up and no shorter window is named', text: QUOTA_GONE, without: NOT_GONE },
+  { id: 'quota-words', kind: 'spent-allowance', confidence: 'likely', why: 'a quota is used up and no shorter window is named', gone: ['quota'] },
+  {
+    id: 'limit-words', kind: 'spent-allowance', confidence: 'likely', why: 'a limit is reached that is none of speed or size',
+    gone: ['limit'], notCode: /rate_?limit|throttl|too_?many/,
+  },
+  { id: 'counted-words', kind: 'spent-allowance', confidence: 'likely', why: 'none of what the plan counts is left', gone: ['counted'] },
+]
+
+/** The remedy named is money: less sure than what says that something is gone, and than what says who may not have it. */
+export const PAY_WORDS: readonly Rule[] = [
   {
     id: 'pay-to-continue', kind: 'spent-allowance', confidence: 'likely',
     why: 'the remedy named is to pay or to take a bigger plan',
@@ -122,5 +136,10 @@ export const SPENT_WORDS: readonly Rule[] = [
     id: 'pay-after-limit', kind: 'spent-allowance', confidence: 'likely',
     why: 'a limit is reached and the remedy named is to pay',
     text: PAY, with: EXCEEDED, without: RATE,
+  },
+  {
+    id: 'pay-to-go-on', kind: 'spent-allowance', confidence: 'likely',
+    why: 'the remedy named is to add money so as to go on',
+    text: PAY_TO_GO_ON, without: RATE,
   },
 ]

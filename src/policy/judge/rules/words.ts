@@ -58,12 +58,12 @@ export const COUNTED = any(
 /** Too much at once. */
 export const BURST = any(
   'concurren', '并发', '並發', '並行', '同時(?:実行|接続|リクエスト|アクセス)', '동시', 'simultaneous', 'parallel (?:requests|calls)', String.raw`\bburst`,
-  'too (?:quickly|fast|frequent)', 'slow down', '频率', '频繁', '頻率', '速率', '限流', '请求过(?:于|快|多)', 'request queue',
+  String.raw`\bgauge\b`, 'too (?:quickly|fast|frequent)', 'frequency limit', 'slow down', '频率', '频繁', '頻率', '速率', '限流', '请求过(?:于|快|多)', 'request queue',
 )
 
 /** The provider has no room for anybody. */
 export const CAPACITY = any(
-  'overload', 'at capacity', 'no capacity', 'model_capacity_exhausted', 'capacity (?:is )?(?:exceeded|limit|reached|constrain)',
+  'overload', 'at (?:maximum |full |peak |its |max )?capacity', 'out of capacity', 'no (?:available )?capacity', '(?:lacks?|not enough|insufficient|limited) capacity', 'model_capacity_exhausted', 'capacity (?:is )?(?:currently |temporarily )?(?:exceeded|limit|reached|constrain|exhausted|full)',
   String.raw`\b(?:too|is|are|currently|temporarily|server|service|model) busy`, 'high (?:traffic|demand|load)', 'temporarily unavailable',
   'unable to handle additional requests',
   '繁忙', '负载', '負載', '负荷', '过载', '访问量过大', '人数过多', '拥挤', '饱和', '容量(?:上限|不足)', '算力(?:不足|紧张)', '混み合', '混雑', '과부하', '혼잡',
@@ -83,7 +83,7 @@ export const CARD = any(near('card|payment method', 24, 'declined|was rejected|r
 
 /** The request itself is too long. */
 export const CONTEXT = any(
-  'context[ _-]?(?:length|window|limit|size)',
+  'context[ _-]?(?:length|window|limit|size)', '(?:context|prompt|input|token)s?(?: token)?(?: length)?(?: is)? too long', near('length of|prompt[ _]tokens|input(?: token)?(?: count)?|sequence length', 40, '(?:must|should) be (?:less|fewer|smaller|lower|no more) than'),
   '(?:prompt|input|request|message|messages|conversation|content) (?:is |are )?too (?:long|large|big)', 'too large for model',
   'request[ _]too[ _]large', 'reduce the length', 'maximum context', 'model limit of', 'model token limit',
   'max(?:imum)? input (?:characters|tokens|length)', 'range of input length', 'maximum prompt length',
@@ -189,7 +189,7 @@ export const PAY = any(
 
 export const RATE = any(
   String.raw`rate[ _-]?limit`, 'too many requests', 'throttl', 'too_many_requests', 'receiving too many', 'call rate',
-  'request limit reached', '请求(?:次数|数)?(?:过多|超过|限制)', 'リクエストが多', 'レート制限', '集中して', '요청이 너무', '요청 한도', '속도 제한',
+  'request limit reached', 'in cool[ -]?down', '请求(?:次数|数)?(?:过多|超过|限制)', 'リクエストが多', 'レート制限', '集中して', '요청이 너무', '요청 한도', '속도 제한',
   'muitas solicitações', 'demasiadas solicitudes', 'trop de requêtes', 'zu viele anfragen', 'слишком много запросов',
 )
 
@@ -210,7 +210,57 @@ export const SERVER = any(
   'internal (?:server )?error', 'server (?:had an )?error', 'bad gateway', 'load balancer', 'service unavailable', 'gateway', 'upstream',
   'fetch failed', 'econn(?:refused|reset|aborted)', 'enotfound', 'socket hang up', 'network error',
   'connection (?:error|reset|closed|refused)', 'terminated', 'unavailable', 'disconnect', 'error sending request',
-  'stream (?:closed|ended|error)', 'returned an error while', 'unknown error', 'connection lost', 'cooling down', 'is not ready',
+  'stream (?:closed|ended|error)', 'returned (?:an )?error', 'unknown error', 'connection lost', 'cooling down', 'is not ready', String.raw`status code \(no body\)`,
   'no available (?:channel|key)', '不可用', '高峰', '没有可用', 'đang bận', 'unexpected eof', 'no available accounts', '无可用渠道', '内部错误',
   '服务(?:异常|不可用)', '网络错误', 'サーバーエラー', '서버 오류',
 )
+
+/** The wire between us and the provider broke. */
+export const TRANSPORT = any(
+  'fetch failed', String.raw`\becon(?:nrefused|nreset|naborted)`, 'enotfound', 'eai_again', 'epipe', 'ehostunreach', 'enetunreach', 'socket hang up', 'network[ _-]?(?:error|connection|failure|is unreachable)',
+  String.raw`connection (?:error|reset|closed|refused|lost|aborted|dropped|terminated|interrupted)`, 'connectionerror', 'unexpected eof', String.raw`\beof\b`, 'premature(?:ly)? clos', 'closed prematurely', 'peer closed', 'other side closed', 'incomplete (?:chunked|read|message|response|stream)',
+  'stream[ _](?:was )?(?:closed|ended|error|disconnected|interrupted|aborted|reset|truncated)', 'stream_closed', 'disconnected', 'error sending request', String.raw`request to {1,3}failed`, String.raw`\b(?:tls|ssl|handshake|certificate|dns)\b.{0,24}(?:fail|error|expired)`, '^\\W{0,3}terminated',
+  '网络(?:错误|异常|连接)', '连接(?:被)?(?:断开|重置|中断|失败|关闭)', '流(?:已)?(?:中断|关闭)', 'ネットワーク', '接続(?:エラー|が切|に失敗)', '네트워크', '연결.{0,6}(?:끊|오류|실패)', 'error de (?:red|conexión)', 'erro de (?:rede|conexão)', 'erreur réseau', 'netzwerkfehler', 'verbindung.{0,16}(?:abgebrochen|unterbrochen|fehlgeschlagen)', 'ошибка сети', 'ağ hatası', 'lỗi mạng',
+)
+
+/** The provider answered, and said nothing. */
+export const EMPTY_ANSWER = any(
+  String.raw`\b(?:empty|blank) (?:response|completion|answer|output|message|reply|content|body|choices|stream)`, String.raw`\b(?:response|completion|answer|output|content|body|choices|candidates|stream)\b.{0,16}\b(?:was|is|were|are|came back) (?:empty|blank)`,
+  String.raw`\b(?:returned|with|has|had|contains?|containing|produced|received|got) (?:an? )?(?:no|zero|0) (?:content|output|choices|candidates|text|completion|tokens|messages?|response|data)\b`, 'without (?:any )?(?:content|output|text|choices)', 'no (?:choices|candidates) (?:in|were|returned)', 'empty_?(?:response|answer|completion)',
+  '(?:返回|响应|回复|回答).{0,6}(?:为空|空白)', '空(?:响应|回复|内容|回答)', '(?:応答|レスポンス|回答).{0,6}空', '空の(?:応答|レスポンス|回答)', '빈 (?:응답|답변)', '(?:응답|답변).{0,6}비어',
+)
+
+/** The content is refused by a policy; asked again it will be refused again. */
+export const CONTENT = any(
+  'content[ _-]?(?:policy|filter|management|moderation|safety|violation|blocked)', 'responsible ?ai', 'moderation (?:blocked|flagged|system|policy|endpoint)', 'safety (?:system|filter|settings|policy|reasons|check|guidelines|violation)', 'data ?inspection', 'safetycheck', 'blocked by .{0,24}(?:policy|policies|filter|safety|guardrail)', 'guardrail.{0,16}(?:blocked|intervened|triggered)',
+  near(String.raw`\b(?:content|prompt|input|output|response|messages?|image|text|request|completion|question)\b`, 48, String.raw`\b(?:flagged|inappropriate|prohibited|harmful|unsafe|disallowed|offensive|sensitive|violat(?:es|ed|ing|ion)|was (?:blocked|filtered)|illegal|nsfw|not allowed by our|against our)\b`),
+  near(String.raw`\b(?:flagged|inappropriate|prohibited|harmful|unsafe|disallowed|offensive|sensitive|blocked|filtered|illegal|violat(?:es|ed|ing|ion))\b`, 24, String.raw`\b(?:content|prompt|input|output|words?|usage polic|usage guideline|our polic|material)`),
+  '(?:内容|输入|输出|文本|提示词|问题|图片).{0,12}(?:敏感|违规|违法|不合规|不当|审核|安全(?:策略|检测|风险)|拦截|不安全)', '敏感(?:词|内容|信息)', '内容安全', '审核(?:未通过|不通过|失败)', '涉(?:黄|政|暴)', '違規',
+  '不適切な(?:内容|コンテンツ|表現)', 'コンテンツ(?:ポリシー|フィルタ)', '부적절한|콘텐츠 ?(?:정책|필터)|유해', 'contenido (?:inapropiado|prohibido)|política de contenido', 'conteúdo (?:impróprio|inadequado|proibido)|política de conteúdo', 'contenu (?:inapproprié|interdit)|politique de contenu', 'unangemessene inhalte|inhaltsrichtlinie', 'недопустим|политик\\p{L} содержан',
+)
+
+/** A charge or a request that is under way holds the credit: it settles by itself. */
+export const SETTLING = any(
+  String.raw`\bin[ -]flight\b`, 'reconcil', String.raw`\bsettl(?:e|es|ed|ing|ement)\b`, near(String.raw`\b(?:charges?|payments?|transactions?|holds?|authori[sz]ations?|reservations?|billing|invoices?|top[ -]?up)\b`, 24, String.raw`\b(?:being (?:processed|verified|confirmed|applied)|pending|processing|in progress|unresolved)\b`),
+  String.raw`\bpending (?:charges?|payments?|transactions?|holds?|reservations?)\b`, 'temporarily (?:held|reserved)', '正在(?:结算|对账|扣费)', '(?:结算|扣费|支付)中', '精算中', '(?:決済|支払い).{0,6}処理中', '정산 ?중', '결제.{0,6}처리 ?중',
+)
+
+const TIER = String.raw`\b(?:plans?|tiers?|regions?|countr(?:y|ies)|territor(?:y|ies)|subscriptions?|accounts?|locations?|billing|keys?|organi[sz]ations?|workspaces?|projects?|groups?|teams?|users?)\b`
+/** The caller may not have this model, at this place or with this plan: nothing is used up. */
+export const ACCESS = any(
+  near(String.raw`(?:\bnot|n't|cannot be) (?:currently |yet |be )?(?:available|supported|included|accessible|offered|enabled|activated|allowed|permitted|served?|open|usable|accessed|used)\b`, 40, TIER),
+  near(String.raw`\b(?:requires?|needs?|only (?:available|accessible|open|offered|supported) (?:to|for|on|with|in)|restricted to|limited to|reserved for|exclusive to|only for)\b`, 32, String.raw`\b(?:subscriptions?|plans?|tiers?|enterprise|memberships?|upgrades?|paid|scenarios?|customers|members|verification)\b`),
+  String.raw`\bnot (?:subscribed|eligible|entitled|licensed|whitelisted|allowlisted|enrolled)\b`, String.raw`\b(?:no|multiple|missing|without an?) (?:[\w ]{1,30} )?licen[cs]es?\b`, 'promotion has ended', near(String.raw`\b(?:organi[sz]ation|account|workspace|project|credits|access|key|user)\b`, 24, String.raw`\b(?:has been|is|have|been) (?:restricted|disabled|deactivated|banned|blocked|terminated|locked)\b`),
+  'restricted access', '(?:details|form|agreement|terms)\\b.{0,24}not been (?:submitted|accepted|signed|completed)', 'could not (?:load|find|resolve) (?:any )?credentials', 'credentials? (?:not|could not be|were not) (?:found|loaded|provided)', 'user account exceeded', 'bring your own key|\\bbyok\\b',
+  '(?:无权|没有权限|沒有權限|无访问权限|未授权)', '不支持.{0,8}(?:地区|国家|区域)', '所在(?:地区|国家|区域)', '仅(?:限|支持).{0,12}(?:会员|企业|订阅|套餐|用户)', '(?:令牌|密钥|key).{0,16}(?:已过期|无效|已禁用|不存在|被禁用)', '(?:権限|アクセス権)(?:が|は)?(?:ありません|ない|不足)', '許可されて(?:い)?ません', '無効な(?:api)?キー', '(?:ご利用の)?(?:国|地域)では', '권한이 ?없', '접근.{0,6}(?:거부|권한)', '유효하지 ?않은.{0,8}키',
+  String.raw`keine? (?:berechtigung|zugriff|zugang)`, 'nicht (?:berechtigt|autorisiert|freigeschaltet)', 'ungültige[rs]? (?:api|schlüssel|token|zugangsdaten)', 'no (?:tiene|tienes) (?:acceso|permiso)|no autorizado|acceso denegado|clave.{0,16}(?:inválida|no válida|incorrecta)', 'não (?:autorizad|tem (?:acesso|permissão))|acesso negado|chave.{0,16}inválida', "non autorisé|accès (?:refusé|interdit)|n'avez pas accès|clé.{0,16}(?:invalide|incorrecte)", 'non autorizzato|accesso negato|chiave.{0,16}non valida',
+  'нет (?:доступа|прав)|доступ (?:запрещ|закрыт)|недействительн\\p{L}{1,3} ключ|неверный (?:api|ключ)', 'yetki(?:niz)? (?:yok|siz)|yetkisiz|geçersiz.{0,12}anahtar', 'không có quyền|khóa.{0,12}không hợp lệ', 'tidak (?:memiliki|punya) (?:akses|izin)|kunci.{0,12}tidak valid', 'brak (?:uprawnień|dostępu)|nieprawidłowy klucz', 'geen (?:toegang|rechten)|ongeldige.{0,8}sleutel', 'غير مصرح|مفتاح.{0,12}غير صالح',
+)
+
+/** Says when an allowance is back, and nothing more. */
+export const RESETS = any(near(
+  String.raw`\b(?:usage limits?|quotas?|allowance|credits|session limit|weekly limit|monthly limit|daily limit)\b|l[ií]mites? (?:de uso|d'utilisation|di utilizzo)|\bc[uo]+ta\b|nutzungslimit|kontingent|лимит использования|kullanım limiti|利用(?:上限|制限)|使用制限|사용 ?한도|额度|额度|配额`, 32,
+  String.raw`\b(?:resets?|renews?|refreshes|replenish\w{0,3})\b|restablec|reinici|renueva|redefin|renovad|réinitialis|renouvel|zurückgesetzt|erneuert|обнов|сброс|sıfırlan|yenilen|リセット|回復|초기화|갱신|重置|恢复|刷新`))
+
+/** The remedy named is to add money so as to go on. */
+export const PAY_TO_GO_ON = any(near(String.raw`\b(?:add|buy|purchase|get|top up)\b(?: (?:more|additional|extra|your))?(?: \w{1,12})? (?:credits?|usage|balance|funds|tokens|requests)`, 24, String.raw`\bto (?:keep|continue|proceed|go on|resume)\b`))
