@@ -19,7 +19,7 @@ export interface ResetContext {
 
 /** A sentence about a reset whose time is not given or is a rolling one: shown, never scheduled on. */
 const VAGUE = [
-  /\bwait (?:for|until) [^.;·\n]{0,60}(?:reset|renew|refresh)(?:[^.;·\n]|\.(?=\S)){0,60}/giu,
+  /\bwait (?:for|until) [^.;·\n]{0,60}(?:reset|renew|refresh|starts|begins)(?:[^.;·\n]|\.(?=\S)){0,60}/giu,
   /\b(?:your |the |its? )?(?:\w{1,20} )?(?:quota|limits?|usage|credits?|allowance|it) (?:will |to )?(?:be )?(?:reset|refresh|renew|replenish)(?:s|ed|es)?\b(?:[^.;·\n]|\.(?=\S)){0,80}/giu,
   /(?:您的|你的)?.{0,8}将(?:在|于|會)?[^。;；\n]{1,40}(?:重置|恢复|刷新)/gu,
   /\b(?:será|se) (?:redefinid|restablec|reinici)\w{0,4}[^.;\n]{0,60}/giu,
