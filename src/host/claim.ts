@@ -3,7 +3,7 @@ import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import type { Clock } from './clock.ts'
+import { type Clock, uptimeMs } from './clock.ts'
 import { fateOf, ProcessIdentity, thisProcess } from './process-identity.ts'
 
 /** Time between two signs of life of an owner, in ms. */
@@ -137,7 +137,7 @@ export class Claim {
 
   /** Whoever was stopped itself knows nothing of that time: only what passes from one look to the next counts. */
   private isSilent(sign: string): boolean {
-    const at = (this.parts.monotonic ?? (() => performance.now()))()
+    const at = (this.parts.monotonic ?? uptimeMs)()
     const { seen } = this
     const quietMs = seen?.sign === sign ? seen.quietMs + Math.min(at - seen.at, 2 * LOOK_MS) : 0
     this.seen = { sign, at, quietMs }

@@ -23,3 +23,6 @@ export const systemClock: Clock = {
     return () => { clearTimeout(timer) }
   },
 }
+
+/** Ms on a clock that no one sets and that stands still while the machine sleeps. */
+export const uptimeMs = (): number => Number(process.hrtime.bigint()) / 1e6

@@ -7,7 +7,7 @@ import { evolveMarks, initialMarks, type LiftRecord, markKey, type MarksState } 
 import { foldWaiting, type WaitingState } from '../reducers/waiting.ts'
 import { Acts } from './acts.ts'
 import { Claim, LOOK_MS } from './claim.ts'
-import type { Clock } from './clock.ts'
+import { type Clock, uptimeMs } from './clock.ts'
 import { storageDirectory } from './harness.ts'
 import { DOMAIN, type DomainFacility, type Medium, type Opening, openMedium } from './medium.ts'
 import { type Shelf, shelfOf, SHELVES, Shelves } from './shelves.ts'
@@ -319,7 +319,7 @@ export class Journal {
     const { medium } = this
     if (this.writing !== undefined) this.lookIfSlow()
     if (medium === undefined || this.writing !== undefined || this.dirty.size === 0) return
-    this.putSince = performance.now()
+    this.putSince = uptimeMs()
     this.watchSlow()
     const writing: Promise<void> = this.drain(medium).then((failed) => {
       if (this.writing !== writing) return
@@ -344,7 +344,7 @@ export class Journal {
 
   private lookIfSlow(): boolean {
     // A machine that slept wakes with every timer due; what counts is how long it was awake.
-    const slow = performance.now() - this.putSince > SLOW_MS
+    const slow = uptimeMs() - this.putSince > SLOW_MS
     if (slow) warnSlow(this.warn, SLOW_MS)
     return slow
   }
@@ -367,7 +367,7 @@ export class Journal {
       const contents = this.shelves.of(shelf)
       contents.records = liveRecords(contents.records)
       try {
-        this.putSince = performance.now()
+        this.putSince = uptimeMs()
         await medium.put(shelf, [...contents.foreign, ...contents.records])
       } catch (error) {
         failed.add(shelf)

@@ -218,6 +218,14 @@ describe('a second host on the same home', () => {
   })
 })
 
+/** The machine has been up for longer than it has. */
+function uptimeLater(ms: number): { mockRestore(): void } {
+  const real = process.hrtime.bigint.bind(process.hrtime)
+  const later = vi.spyOn(process.hrtime, 'bigint').mockImplementation(() => real() + BigInt(ms) * 1_000_000n)
+  stack.push(() => { later.mockRestore() })
+  return later
+}
+
 describe('a write that hangs', () => {
   it('holds nothing up but the journal, is spoken of once, and is caught up with when it ends', async () => {
     let flowing = false
@@ -229,9 +237,7 @@ describe('a write that hangs', () => {
     faults.put = () => { hangs = true; return hang }
     const agent = await waits(host)
     await until(() => hangs, 'the write that hangs')
-    const real = performance.now.bind(performance)
-    const later = vi.spyOn(performance, 'now').mockImplementation(() => real() + MINUTE)
-    stack.push(() => { later.mockRestore() })
+    const later = uptimeLater(MINUTE)
     await waits(host, 's2')
     later.mockRestore()
     expect(aboutStorage(host)).toEqual([expect.stringContaining('not ended after 30 seconds')])
@@ -250,10 +256,8 @@ describe('a write that hangs', () => {
   })
 
   it('is not spoken of where every write ends, however late the first one comes', async () => {
-    const real = performance.now.bind(performance)
     // A host that has been up for an hour before anything is refused.
-    const later = vi.spyOn(performance, 'now').mockImplementation(() => real() + HOUR)
-    stack.push(() => { later.mockRestore() })
+    uptimeLater(HOUR)
     const host = await open()
     for (const id of ['s1', 's2', 's3']) await waits(host, id)
     await until(() => indexed().length === 3, 'the index')
@@ -272,9 +276,7 @@ describe('a write that hangs', () => {
     await pass(MINUTE)
     // The time that counts is the machine's own: half a minute of it has not passed.
     expect(aboutStorage(host)).toEqual([])
-    const real = performance.now.bind(performance)
-    const later = vi.spyOn(performance, 'now').mockImplementation(() => real() + MINUTE)
-    stack.push(() => { later.mockRestore() })
+    const later = uptimeLater(MINUTE)
     await pass(MINUTE)
     later.mockRestore()
     expect(aboutStorage(host)).toEqual([expect.stringContaining('not ended after 30 seconds')])
