@@ -200,7 +200,7 @@ export class Balances {
     if (ended === 'late') return { missing: 'timeout', at }
     if (ended.exitCode !== 0) return { missing: 'exit', at }
     const output = handle?.collected.stdout?.readFrom(0)
-    const reading = output === undefined || output.lossy ? undefined : parseReading(withoutKey(output.text, key), at)
+    const reading = output === undefined || output.lossy ? undefined : parseReading(output.text, at, text => withoutKey(text, key))
     if (reading === undefined) return { missing: 'output', at }
     return source.unit === undefined ? reading : { ...reading, unit: source.unit }
   }

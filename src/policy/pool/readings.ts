@@ -38,12 +38,14 @@ const Output = z.looseObject({
  *
  * @param stdout - everything the script printed.
  * @param at - epoch ms.
+ * @param shown - what may be shown of a text: every one is given to it after it was decoded, so that no way to write a
+ *   secret in JSON gets past.
  * @returns the reading, or `undefined` for anything else.
  */
-export function parseReading(stdout: string, at: number): Reading | undefined {
+export function parseReading(stdout: string, at: number, shown: (text: string) => string = text => text): Reading | undefined {
   let value: unknown
   try {
-    value = JSON.parse(stdout)
+    value = JSON.parse(stdout, (_key, found: unknown) => typeof found === 'string' ? shown(found) : found)
   } catch {
     return undefined
   }

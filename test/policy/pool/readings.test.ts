@@ -50,3 +50,9 @@ describe('the reading of a provider', () => {
     for (const provider of ['b', 'constructor', '__proto__']) expect(readingOf({}, provider)).toBeUndefined()
   })
 })
+
+describe('a text that a reading carries', () => {
+  it.each(['{"remaining":1,"error":"bad key sk-live\\/4711"}', '{"remaining":1,"error":"bad key \\u0073k-live/4711"}', '{"remaining":1,"error":"bad key sk-live/4711"}'])('is shown as it was decoded, however it was written: %s', (stdout) => {
+    expect(parseReading(stdout, NOON, text => text.replaceAll('sk-live/4711', '[key]'))?.error).toBe('bad key [key]')
+  })
+})
