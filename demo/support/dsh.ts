@@ -9,9 +9,12 @@ export interface HeadlessOptions {
   /** Aborting cancels the run as Ctrl-C does; see {@link cancelHeadless}. */
   signal?: AbortSignal
   onStderr?: (text: string) => void
-  /** After this the group is killed and the run rejects. */
-  timeoutMs: number
+  /** After this the group is killed and the run rejects; 100 s by default. */
+  timeoutMs?: number
 }
+
+/** Bound of what takes seconds, in ms, for a machine on which everybody works at once. */
+const PATIENCE_MS = 100_000
 
 /** What came of a headless run. */
 export interface HeadlessResult {
@@ -31,7 +34,8 @@ export interface HeadlessRun extends Running { done: Promise<HeadlessResult> }
  * @param task - the task text.
  * @param options - see {@link HeadlessOptions}.
  */
-export function startHeadless(home: Home, task: string, options: HeadlessOptions): HeadlessRun {
+export function startHeadless(home: Home, task: string, options: HeadlessOptions = {}): HeadlessRun {
+  const limit = options.timeoutMs ?? PATIENCE_MS
   const running = start(join(binDir, 'dsh'), ['--profile', home.profile, task], {
     cwd: home.cwd, env: home.env, onStderr: options.onStderr,
   })
@@ -42,11 +46,11 @@ export function startHeadless(home: Home, task: string, options: HeadlessOptions
   const timer = setTimeout(() => {
     late = true
     running.kill()
-  }, options.timeoutMs)
+  }, limit)
   const finish = async (): Promise<HeadlessResult> => {
     try {
       const exit = await running.exited
-      if (late) throw new Error(`no end of the headless run within ${options.timeoutMs} ms:\n${running.output()}`)
+      if (late) throw new Error(`no end of the headless run within ${limit} ms:\n${running.output()}`)
       return { ...exit, stdout: running.stdout(), stderr: running.stderr(), durationMs: running.elapsed() }
     } finally {
       clearTimeout(timer)
@@ -62,7 +66,7 @@ export function startHeadless(home: Home, task: string, options: HeadlessOptions
  * @param task - the task text.
  * @param options - see {@link HeadlessOptions}.
  */
-export function runHeadless(home: Home, task: string, options: HeadlessOptions): Promise<HeadlessResult> {
+export function runHeadless(home: Home, task: string, options: HeadlessOptions = {}): Promise<HeadlessResult> {
   return startHeadless(home, task, options).done
 }
 
@@ -116,11 +120,11 @@ export async function startWeb(home: Home, options: WebOptions = {}): Promise<We
   for (;;) {
     const args = ['--profile', home.profile, '--no-open', '--port', String(options.port ?? 0)]
     const running = start(join(binDir, 'dsh'), args, { cwd: home.cwd, env: home.env })
-    const timer = setTimeout(running.kill, options.timeoutMs ?? 30_000)
+    const timer = setTimeout(running.kill, options.timeoutMs ?? PATIENCE_MS)
     const stop = async (): Promise<void> => {
       running.signal('SIGTERM')
-      // The host gives its own teardown five seconds; a little more, then no more patience.
-      const last = setTimeout(running.kill, 8_000)
+      // The host gives its own teardown five seconds, and then ends by force.
+      const last = setTimeout(running.kill, PATIENCE_MS)
       await running.exited
       clearTimeout(last)
     }

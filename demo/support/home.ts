@@ -14,10 +14,12 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { refusedLater } from './loads-later.ts'
 import { findLogs } from './session-log.ts'
+import { installOnce } from './templates.ts'
 
 const execFileAsync = promisify(execFile)
 
@@ -47,6 +49,8 @@ export interface HomeOptions {
   defaultModel: { provider: string; model: string }
   /** A plugin to install: a directory (linked) or a tarball (copied), and its row's config. */
   plugin?: { spec: string; config?: unknown; rowId?: string }
+  /** `always` runs the real install where a copy of an installed profile would do. */
+  install?: 'always'
   /** Further row patches, for instance to disable a row of the host. */
   patches?: readonly RowPatch[]
   /** Further settings namespaces. */
@@ -68,6 +72,11 @@ export interface Home {
   sessionLogs(): string[]
   /** Writes the profile's patch file anew; a running host picks it up. */
   configure(patches: readonly RowPatch[]): void
+  /**
+   * The same for a running host, until it is seen to have taken it: one that has just started, on a busy machine, may not
+   * watch its files yet. It leaves a file alone that says what it said before.
+   */
+  reconfigure(patches: readonly RowPatch[], taken: () => boolean | Promise<boolean>): Promise<void>
   /** Runs `dsh plugin --profile <profile> <args>`, for instance `['remove', name]`. */
   plugin(args: readonly string[]): Promise<void>
   /** Removes everything. Rejects when newer hosts would not load a session that was logged here. */
@@ -155,6 +164,12 @@ export async function makeHome(options: HomeOptions): Promise<Home> {
     mkdirSync(profileDir, { recursive: true })
     writeFileSync(join(profileDir, 'cordis.patch.yml'), JSON.stringify(patches, null, 2))
   }
+  const reconfigure = async (patches: readonly RowPatch[], taken: () => boolean | Promise<boolean>): Promise<void> => {
+    do {
+      configure(patches)
+      await pause(250)
+    } while (!await taken())
+  }
   const dispose = async (): Promise<void> => {
     const refused = refusedLater(join(dir, 'sessions'))
     rmSync(root, { recursive: true, force: true, maxRetries: 5 })
@@ -162,12 +177,16 @@ export async function makeHome(options: HomeOptions): Promise<Home> {
     if (refused.length > 0) throw new Error(`newer hosts would not load what was logged:\n${refused.join('\n')}`)
   }
   try {
-    if (options.plugin !== undefined) await plugin(['add', options.plugin.spec])
+    if (options.plugin !== undefined) {
+      const { spec } = options.plugin
+      const install = (): Promise<void> => plugin(['add', spec])
+      await (options.install === 'always' ? install() : installOnce(profileDir, options.profile, spec, install))
+    }
     configure(rowPatches(options))
   } catch (error) {
     await dispose()
     throw error
   }
   const sessionLogs = (): string[] => findLogs(join(dir, 'sessions'))
-  return { dir, cwd, profile: options.profile, env, sessionLogs, configure, plugin, dispose }
+  return { dir, cwd, profile: options.profile, env, sessionLogs, configure, reconfigure, plugin, dispose }
 }

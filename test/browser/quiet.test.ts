@@ -109,7 +109,7 @@ describe.skipIf(skipBrowser)('the page stays whole', { timeout: 150_000 }, () =>
   })
 })
 
-describe.skipIf(skipBrowser)('a host', { timeout: 90_000 }, () => {
+describe.skipIf(skipBrowser)('a host', () => {
   it('that configures no pools shows one chip', async () => {
     const stage = await openStage({ config: { longTermDelayMs: 60_000 } })
     try {
@@ -126,7 +126,7 @@ describe.skipIf(skipBrowser)('a host', { timeout: 90_000 }, () => {
     } finally {
       await stage.close()
     }
-  }, 90_000)
+  })
 
   it('that disables the row shows none of it', async () => {
     const stage = await openStage({ patches: [{ id: defaultRowId, disabled: true }] })
@@ -140,5 +140,5 @@ describe.skipIf(skipBrowser)('a host', { timeout: 90_000 }, () => {
     } finally {
       await stage.close()
     }
-  }, 90_000)
+  })
 })

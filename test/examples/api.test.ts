@@ -36,5 +36,5 @@ describe('docs/API.md', () => {
     } finally {
       rmSync(file, { force: true })
     }
-  }, 60_000)
+  })
 })

@@ -1,6 +1,6 @@
 /** The host's own calls, for a title and a summary, on a real web host whose provider refuses just those. */
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startWeb } from '../../demo/support/dsh.ts'
 import { makeHome } from '../../demo/support/home.ts'
 import { type Provider, refusals, type RequestKind, startProvider } from '../../demo/support/provider.ts'
@@ -41,11 +41,11 @@ async function untouched(session: string): Promise<void> {
   expect(b.requests).toEqual([])
 }
 
-describe('a call of the host itself that is refused for a spent allowance', { timeout: 60_000 }, () => {
+describe('a call of the host itself that is refused for a spent allowance', () => {
   it('for a title ends no turn and is not answered by us', async () => {
     const session = await api.createSession()
     expect((await api.ask(session, 'hello')).data.reason).toEqual({ kind: 'completed' })
-    await vi.waitFor(() => { expect(asked('title')).toBe(1) }, { timeout: 10_000 })
+    await expect.poll(() => asked('title')).toBe(1)
     await a.requests.find(({ kind }) => kind === 'title')!.closed
     await untouched(session)
     expect((await api.ask(session, 'and on')).data.reason).toEqual({ kind: 'completed' })

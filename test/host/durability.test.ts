@@ -178,7 +178,7 @@ describe('the journal', () => {
     expect(puts).toBeLessThan(100)
     for (const agent of agents) agent.cancel({ kind: 'user' })
     await Promise.all(agents.map(agent => agent.whenIdle()))
-  }, 60_000)
+  })
 })
 
 describe('bad configuration', () => {

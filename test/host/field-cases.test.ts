@@ -152,7 +152,7 @@ describe('a restart with many that waited', () => {
     ['on one route', {}, () => A],
     ['on one route, each for itself', { probe: 'each' }, () => A],
     ['each on a provider of its own', {}, index => ({ provider: `p${index}`, model: 'm' })],
-  ])('asks for them one after another: %s', { timeout: 60_000 }, async (_how, more, route) => {
+  ])('asks for them one after another: %s', async (_how, more, route) => {
     const config = { ...more, resumeDelaySeconds: 0 }
     await closed(12, config, route)
     vi.setSystemTime(Date.now() + 5 * HOUR)
@@ -164,7 +164,7 @@ describe('a restart with many that waited', () => {
     expect(peak()).toBeLessThanOrEqual(7)
   })
 
-  it('asks once for all while they are refused, at the time that they had', { timeout: 60_000 }, async () => {
+  it('asks once for all while they are refused, at the time that they had', async () => {
     const config = { resumeDelaySeconds: 0 }
     await closed(12, config)
     const due = Date.now() + HOUR

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startWeb } from '../../demo/support/dsh.ts'
 import { defaultRowId, makeHome } from '../../demo/support/home.ts'
-import { refusals, startProvider } from '../../demo/support/provider.ts'
+import { type RecordedRequest, refusals, startProvider } from '../../demo/support/provider.ts'
 import { connectWeb } from '../../demo/support/web-api.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { eventsOf, fakeTime, LlmError, pass, passUntil, type Rig, rig, say, settle, spent, until, user } from '../support/rig.ts'
@@ -190,11 +190,12 @@ describe('after an unload', () => {
   })
 })
 
-describe('the real web host', { timeout: 60_000 }, () => {
+describe('the real web host', () => {
   it('that applies the row anew, as when its configuration is edited, loses no wait', async () => {
     vi.useRealTimers()
     await using stack = new AsyncDisposableStack()
-    const provider = await startProvider({ name: 'a', answer: refusals.insufficientBalance })
+    const goesOn = ({ body }: RecordedRequest): boolean => JSON.stringify(body.messages).includes('Please go on.')
+    const provider = await startProvider({ name: 'a', answer: request => goesOn(request) ? { kind: 'answer', text: 'back again' } : refusals.insufficientBalance })
     stack.defer(() => provider.close())
     const config = { resumeDelaySeconds: 0, longTermDelayMs: 4_000, continuation: 'Please go on.' }
     const home = await makeHome({
@@ -209,14 +210,13 @@ describe('the real web host', { timeout: 60_000 }, () => {
     const session = await api.createSession()
     await api.prompt(session, 'work')
     await api.event(session, event => event.type === 'llm/retry')
-    home.configure([{ id: defaultRowId, config: { ...config, longTermDelayMs: 5_000 } }])
-    await api.event(session, event => event.type === 'turn/end')
-    provider.setAnswer({ kind: 'answer', text: 'back again' })
+    await home.reconfigure([{ id: defaultRowId, config: { ...config, longTermDelayMs: 5_000 } }],
+      async () => (await api.events(session)).some(event => event.type === 'turn/end'))
     await api.event(session, event => event.type === 'turn/end' && event.data.reason.kind === 'completed')
     const events = await api.events(session)
     const said = events.filter(event => event.type === 'user/message' && event.data.source.kind === 'plugin' && event.data.source.plugin === defaultRowId)
     expect(said).toHaveLength(1)
-    expect(provider.agentRequests()).toHaveLength(2)
+    expect(provider.agentRequests().filter(goesOn)).toHaveLength(1)
     expect(web.process.exitCode).toBeNull()
   })
 })

@@ -31,7 +31,7 @@ describe('a headless host against the loopback provider', () => {
   const lastLog = (): string => home.sessionLogs().at(-1) ?? ''
 
   it('prints the answer and ends with 0', async () => {
-    const result = await runHeadless(home, 'what is it?', { timeoutMs: 15_000 })
+    const result = await runHeadless(home, 'what is it?')
     expect(result).toMatchObject({ code: 0, signal: null, stdout: 'forty-two\n', stderr: '' })
     const [request] = provider.agentRequests()
     expect(request).toMatchObject({ model: 'large', authorized: true, path: '/v1/chat/completions' })
@@ -44,7 +44,7 @@ describe('a headless host against the loopback provider', () => {
   it('ends with 1 and names the cause when the balance is spent', async () => {
     provider.setAnswer(refusals.insufficientBalance)
     const before = provider.agentRequests().length
-    const result = await runHeadless(home, 'what is it?', { timeoutMs: 15_000 })
+    const result = await runHeadless(home, 'what is it?')
     expect(result).toMatchObject({ code: 1, stdout: '\n' })
     expect(result.stderr).toMatch(/^dsh: QUOTA: 402: .*Insufficient Balance/)
     expect(provider.agentRequests().length - before).toBe(1)
@@ -54,7 +54,7 @@ describe('a headless host against the loopback provider', () => {
   it('shows the five retries of the host on a throttle', async () => {
     provider.setAnswer(refusals.rateLimited)
     const before = provider.agentRequests().length
-    const result = await runHeadless(home, 'what is it?', { timeoutMs: 15_000 })
+    const result = await runHeadless(home, 'what is it?')
     expect(result.code).toBe(1)
     expect(provider.agentRequests().length - before).toBe(6)
     expect(types(lastLog()).filter(type => type === 'llm/retry')).toHaveLength(5)
@@ -62,13 +62,13 @@ describe('a headless host against the loopback provider', () => {
 
   it('runs a script that changes its mind', async () => {
     provider.setAnswer((_, index) => index % 2 === 0 ? refusals.serverError : answer)
-    const result = await runHeadless(home, 'what is it?', { timeoutMs: 15_000 })
+    const result = await runHeadless(home, 'what is it?')
     expect(result).toMatchObject({ code: 0, stdout: 'forty-two\n' })
   })
 
   it.each([['SIGINT', 130], ['SIGTERM', 0]] as const)('%s in a request ends with %i and leaves the turn open', async (name, code) => {
     provider.setAnswer({ kind: 'hang' })
-    const run = startHeadless(home, 'what is it?', { timeoutMs: 15_000 })
+    const run = startHeadless(home, 'what is it?')
     const request = await provider.agentRequest(provider.agentRequests().length)
     cancelHeadless(run, name)
     expect(await run.done).toMatchObject({ code, signal: null, stdout: '\n', stderr: '' })
@@ -79,7 +79,7 @@ describe('a headless host against the loopback provider', () => {
   it('cancels through a signal, and kills what takes too long', async () => {
     provider.setAnswer({ kind: 'hang' })
     const abort = new AbortController()
-    const run = startHeadless(home, 'what is it?', { timeoutMs: 15_000, signal: abort.signal })
+    const run = startHeadless(home, 'what is it?', { signal: abort.signal })
     await provider.agentRequest(provider.agentRequests().length)
     abort.abort()
     expect((await run.done).code).toBe(130)
@@ -110,10 +110,10 @@ describe('the row of an installed plugin', () => {
       defaultModel: { provider: 'main', model: 'm' },
       plugin: { spec: dir, rowId: 'config-printer', config: { fromUser: { deep: [1] } } },
     })
-    const result = await runHeadless(home, 'x', { timeoutMs: 15_000 })
+    const result = await runHeadless(home, 'x')
     expect(printed(result.stderr)).toEqual({ fromUser: { deep: [1] } })
     home.configure([])
-    expect(printed((await runHeadless(home, 'x', { timeoutMs: 15_000 })).stderr)).toEqual({ fromBundle: true })
+    expect(printed((await runHeadless(home, 'x')).stderr)).toEqual({ fromBundle: true })
   })
 })
 

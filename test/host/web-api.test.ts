@@ -108,8 +108,7 @@ describe('a web host', () => {
   })
 
   it('takes a changed row config while it runs', async () => {
-    home.configure([{ id: 'probe', config: { round: 2 } }])
-    await host.waitFor(/config {"round":2}/)
+    await home.reconfigure([{ id: 'probe', config: { round: 2 } }], () => host.output().includes('config {"round":2}'))
   })
 
   it('lives on with its sessions after a restart', async () => {

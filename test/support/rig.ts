@@ -213,11 +213,13 @@ export async function settle(turns = 20): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise(resolve => setImmediate(resolve))
 }
 
+/** Bound of real time for what is waited for, in ms: a disk under load takes as long as it takes. */
+const PATIENCE_MS = 60_000
+
 /** Wait until something is true, without moving the clock. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
-  // Bounded by real time: a disk under load takes as long as it takes.
   const start = realNow()
-  while (realNow() - start < 15_000) {
+  while (realNow() - start < PATIENCE_MS) {
     if (condition()) return
     await new Promise(resolve => setImmediate(resolve))
   }
@@ -234,7 +236,7 @@ export async function pass(ms: number): Promise<void> {
 export async function passUntil(condition: () => boolean, what: string, stepMs = 60_000): Promise<void> {
   const start = realNow()
   while (!condition()) {
-    if (realNow() - start > 15_000) throw new Error(`never happened: ${what}`)
+    if (realNow() - start > PATIENCE_MS) throw new Error(`never happened: ${what}`)
     await pass(stepMs)
   }
 }

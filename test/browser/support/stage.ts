@@ -1,17 +1,11 @@
 /** The real `dsh web` with the packed plugin, loopback providers, and a page in Chromium. */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { startWeb, type WebHost } from '../../../demo/support/dsh.ts'
-import { binDir, makeHome, type Home, type HomeOptions } from '../../../demo/support/home.ts'
+import { makeHome, type Home, type HomeOptions } from '../../../demo/support/home.ts'
 import { startProvider, type Provider } from '../../../demo/support/provider.ts'
+import { packedCheckout } from '../../../demo/support/templates.ts'
 import { connectWeb, type WebApi } from '../../../demo/support/web-api.ts'
 import { launchChromium } from './chromium.ts'
-
-const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** Two routes of one pool; `alpha` is the default. */
 export const POOLS = { medium: { routes: [{ provider: 'alpha', model: 'm' }, { provider: 'beta', model: 'n' }] }, spare: { routes: [{ provider: 'beta', model: 'x' }] } }
@@ -57,29 +51,17 @@ export interface Stage {
 /** Answers that tell who they are from. */
 export const reply = (text: string) => ({ kind: 'answer', text }) as const
 
-/** Packs the checkout as it would be published. */
-export function pack(): { tarball: string; dispose(): void } {
-  const dir = mkdtempSync(join(tmpdir(), 'quota-browser-'))
-  const out = execFileSync(join(binDir, 'pnpm'), ['pack', '--config.ignore-scripts=true', '--json', '--pack-destination', dir], { cwd: root, encoding: 'utf8' })
-  const { filename } = JSON.parse(out.slice(out.indexOf('{'))) as { filename: string }
-  return { tarball: filename, dispose: () => { rmSync(dir, { recursive: true, force: true }) } }
-}
-
 async function openHome(options: StageOptions, alpha: Provider, beta: Provider): Promise<Home> {
-  const packed = options.plugin === false ? undefined : pack()
-  try {
-    return await makeHome({
-      profile: 'web',
-      providers: { alpha: { url: alpha.url, models: ['m'] }, beta: { url: beta.url, models: ['n', 'x', ...options.models ?? []] } },
-      defaultModel: { provider: 'alpha', model: 'm' },
-      // The notice that every new home greets with.
-      settings: { 'ui-onboarding': { welcomeNoticeVersion: '2026-08-13.1' } },
-      ...options.patches === undefined ? {} : { patches: options.patches },
-      ...packed === undefined ? {} : { plugin: { spec: packed.tarball, config: options.config ?? { pools: POOLS } } },
-    })
-  } finally {
-    packed?.dispose()
-  }
+  const plugin = options.plugin === false ? undefined : { spec: packedCheckout().tarball, config: options.config ?? { pools: POOLS } }
+  return makeHome({
+    profile: 'web',
+    providers: { alpha: { url: alpha.url, models: ['m'] }, beta: { url: beta.url, models: ['n', 'x', ...options.models ?? []] } },
+    defaultModel: { provider: 'alpha', model: 'm' },
+    // The notice that every new home greets with.
+    settings: { 'ui-onboarding': { welcomeNoticeVersion: '2026-08-13.1' } },
+    ...options.patches === undefined ? {} : { patches: options.patches },
+    ...plugin === undefined ? {} : { plugin },
+  })
 }
 
 /**
