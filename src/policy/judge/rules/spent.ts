@@ -25,7 +25,7 @@ export const SPENT_CODES: readonly Rule[] = [
     code: anyOf(
       'exceeded_current_quota', 'usage_?limit_?(?:reached|exceeded|error)', 'freeusagelimit', 'gousagelimit',
       '(?:monthly|weekly|daily)_?(?:spend_?)?(?:limit|request|quota|free)', 'quota_(?:user_)?(?:daily|monthly)',
-      'accountquotaexceeded', 'setlimitexceeded', String.raw`resourcepack\w*exhausted`, 'freetieronly', 'usage_not_included',
+      'accountquotaexceeded', 'setlimitexceeded', String.raw`resourcepack\w{0,30}exhausted`, 'freetieronly', 'usage_not_included',
       'plan_?limit', 'token_quota_exceeded', 'quota_exhausted',
     ),
   },

@@ -51,12 +51,12 @@ const LOCAL: readonly Rule[] = [
   {
     id: 'prompt-over-credit', kind: 'spent-allowance', confidence: 'certain',
     why: 'the remaining credit does not cover this prompt; a smaller request may pass',
-    text: /prompt tokens limit exceeded: \d+ > \d+/,
+    text: /prompt tokens limit exceeded: \d{1,12} > \d{1,12}/,
   },
   {
     id: 'context-code', kind: 'context', confidence: 'certain',
     why: 'the request is longer than the model takes',
-    code: /^(?:context[_ ]?length[_ ]?exceeded|context_window\w*|request_too_large|tokens_too_long|characters_too_long|string_above_max_length)$/,
+    code: /^(?:context[_ ]?length[_ ]?exceeded|context_window\w{0,20}|request_too_large|tokens_too_long|characters_too_long|string_above_max_length)$/,
   },
   {
     id: 'context-words', kind: 'context', confidence: 'certain',
@@ -116,7 +116,7 @@ const HOST: readonly Rule[] = [
   {
     id: 'host-quota-rate-code', kind: 'spent-allowance', confidence: 'likely', throttle: true,
     why: "the harness reports a quota, the provider's code too many requests or no room",
-    host: /QUOTA$/, code: /^(?:rate_limit_(?:exceeded|error)|overloaded(?:_error)?|engine_overloaded\w*)$/, without: LONG_WINDOW,
+    host: /QUOTA$/, code: /^(?:rate_limit_(?:exceeded|error)|overloaded(?:_error)?|engine_overloaded\w{0,20})$/, without: LONG_WINDOW,
   },
   { id: 'host-quota', kind: 'spent-allowance', confidence: 'certain', why: 'the harness reports a spent quota', host: /QUOTA$/ },
 ]
@@ -126,7 +126,7 @@ const CAPACITY_AND_BURST: readonly Rule[] = [
   {
     id: 'capacity-code', kind: 'server', confidence: 'certain',
     why: 'the provider has no capacity left',
-    code: /^(?:overloaded(?:_error)?|model_capacity_exhausted|serveroverloaded|queue_exceeded|insufficient_capacity|service_unavailable\w*|engine_overloaded\w*)$/,
+    code: /^(?:overloaded(?:_error)?|model_capacity_exhausted|serveroverloaded|queue_exceeded|insufficient_capacity|service_unavailable\w{0,20}|engine_overloaded\w{0,20})$/,
   },
   { id: 'throttle-code', kind: 'rate-limit', confidence: 'certain', why: "the provider's code says throttling", code: /^throttling\.\w{1,40}$/, without: LONG_OR_FREE },
   // A daily quota named by id next to "please retry in 47 s": the id tells how long it lasts.
@@ -150,7 +150,7 @@ const CAPACITY_AND_BURST: readonly Rule[] = [
   {
     id: 'capacity-words', kind: 'server', confidence: 'certain',
     why: 'the provider is overloaded or busy',
-    text: CAPACITY, without: /exhausted your capacity|due to (?:\w+ )?rate[ -]?limit/,
+    text: CAPACITY, without: /exhausted your capacity|due to (?:\w{1,20} )?rate[ -]?limit/,
   },
   {
     id: 'dashscope-token-limit', kind: 'rate-limit', confidence: 'certain',
@@ -183,7 +183,7 @@ const REST: readonly Rule[] = [
   {
     id: 'auth-code', kind: 'auth', confidence: 'likely',
     why: "the provider's code refuses the key or the permission",
-    code: /^(?:invalid_?api_?key|authentication_?error|permission_?(?:error|denied)|access_?denied\w*|access_terminated_error|modelnotopen|unauthorized\w*|appidnoautherror|\w*noautherror)$/,
+    code: /^(?:invalid_?api_?key|authentication_?error|permission_?(?:error|denied)|access_?denied\w{0,20}|access_terminated_error|modelnotopen|unauthorized\w{0,20}|appidnoautherror|\w{0,40}noautherror)$/,
   },
   { id: 'limit-resets', kind: 'spent-allowance', confidence: 'weak', why: 'the text says when an allowance is back', text: RESETS, without: RATE },
   { id: 'empty-answer', kind: 'server', passes: 'empty-answer', confidence: 'likely', why: 'the provider answered with nothing', text: EMPTY_ANSWER },

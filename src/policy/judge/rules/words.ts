@@ -182,7 +182,7 @@ export const QUOTA_GONE = any(
 /** The remedy named is money or a bigger plan. */
 export const PAY = any(
   'check your plan and billing', '请购买', '购买(?:额度|流量|套餐)', String.raw`purchase (?:more |additional |extra )?(?:credits|usage|tokens)`,
-  String.raw`\badd (?:more |\d+ )?(?:credits|funds)`, String.raw`\btop[ -]?up\b`, 'recharge', 'raise (?:it|your spending limit)',
+  String.raw`\badd (?:more |\d{1,9} )?(?:credits|funds)`, String.raw`\btop[ -]?up\b`, 'recharge', 'raise (?:it|your spending limit)',
   'additional paid', 'buy (?:more )?credits', 'upgrade (?:your plan|to pro|to continue|your subscription)', 'check your billing',
   'enable billing', '充值', '升级套餐', '续费', '续订', '购买资源包', 'チャージして', '충전',
 )
@@ -259,7 +259,7 @@ export const ACCESS = any(
 
 /** Says when an allowance is back, and nothing more. */
 export const RESETS = any(near(
-  String.raw`\b(?:usage limits?|quotas?|allowance|credits|session limit|weekly limit|monthly limit|daily limit)\b|l[ií]mites? (?:de uso|d'utilisation|di utilizzo)|\bc[uo]+ta\b|nutzungslimit|kontingent|лимит использования|kullanım limiti|利用(?:上限|制限)|使用制限|사용 ?한도|额度|额度|配额`, 32,
+  String.raw`\b(?:usage limits?|quotas?|allowance|credits|session limit|weekly limit|monthly limit|daily limit)\b|l[ií]mites? (?:de uso|d'utilisation|di utilizzo)|\bc[uo]{1,2}ta\b|nutzungslimit|kontingent|лимит использования|kullanım limiti|利用(?:上限|制限)|使用制限|사용 ?한도|额度|额度|配额`, 32,
   String.raw`\b(?:resets?|renews?|refreshes|replenish\w{0,3})\b|restablec|reinici|renueva|redefin|renovad|réinitialis|renouvel|zurückgesetzt|erneuert|обнов|сброс|sıfırlan|yenilen|リセット|回復|초기화|갱신|重置|恢复|刷新`))
 
 /** The remedy named is to add money so as to go on. */
