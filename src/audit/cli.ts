@@ -2,6 +2,7 @@
 /** `dsh-quota-audit`: says what happened to the model allowance of sessions, from their logs. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { WhatIf } from '../projections/audit/what-if.ts'
+import { oneLine } from '../projections/text.ts'
 import { type Options, readOptions, USAGE, UsageError } from './options.ts'
 import { runAudit } from './run.ts'
 
@@ -12,6 +13,9 @@ function version(): string {
   const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
   return manifest.version
 }
+
+/** Longest word about what is wrong, in UTF-16 units. */
+const LONGEST = 4_000
 
 async function whatIfOf({ whatIf }: Options): Promise<{ whatIf?: WhatIf }> {
   if (whatIf === undefined) return {}
@@ -58,6 +62,7 @@ try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   const usage = error instanceof UsageError
-  complain(`dsh-quota-audit: ${error instanceof Error ? error.message : String(error)}\n${usage ? 'dsh-quota-audit --help lists the options\n' : ''}`)
+  // What is wrong quotes files and arguments.
+  complain(`dsh-quota-audit: ${oneLine(error instanceof Error ? error.message : String(error), LONGEST)}\n${usage ? 'dsh-quota-audit --help lists the options\n' : ''}`)
   process.exitCode = usage ? 2 : 1
 }

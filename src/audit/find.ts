@@ -35,6 +35,24 @@ function journalAbove(path: string): { journal?: string } {
   return {}
 }
 
+/** The log of a session by its format: from the first later one on each has a file of its own, `session.v3.jsonl`. */
+const GENERATION = /^session(?:\.v([1-9]\d{0,8}))?\.jsonl(?:\.zstd?)?$/
+
+/**
+ * Of the logs in one directory those to read. A newer host leaves the file of an older format as it is and goes on in a
+ * new one, into which it took the whole history over: only the newest counts, or the session would count twice.
+ */
+export function newestGenerations(names: readonly string[]): string[] {
+  const versions = new Map(names.flatMap((name) => {
+    const match = GENERATION.exec(name)
+    return match === null ? [] : [[name, Number(match[1] ?? 0)] as const]
+  }))
+  const newest = Math.max(...versions.values())
+  // Packed and not, of one format: the host writes the packed one, whose name comes last.
+  const current = [...versions.keys()].filter(name => versions.get(name) === newest).sort().at(-1)
+  return names.filter(name => !versions.has(name) || name === current)
+}
+
 function* logsBelow(directory: string, report: Report): Generator<string> {
   let entries
   try {
@@ -43,11 +61,13 @@ function* logsBelow(directory: string, report: Report): Generator<string> {
     return report({ file: directory, offset: null, unpacked: false, unreadable: true, text: `the directory cannot be read (${(error as { code?: string }).code ?? 'unknown'})` })
   }
   // The same order on every machine.
+  const isLog = (entry: { isFile: () => boolean; name: string }): boolean => entry.isFile() && LOG_NAME.test(entry.name)
+  const logs = new Set(newestGenerations(entries.filter(isLog).map(({ name }) => name)))
   for (const entry of entries.sort((a, b) => a.name < b.name ? -1 : 1)) {
     const path = join(directory, entry.name)
     if (entry.isDirectory()) {
       if (entry.name !== 'node_modules' && entry.name !== '.git') yield* logsBelow(path, report)
-    } else if (entry.isFile() && LOG_NAME.test(entry.name)) {
+    } else if (logs.has(entry.name)) {
       yield path
     }
   }
@@ -82,6 +102,9 @@ function defaultRoots({ home, session }: Options): string[] {
 
 /** Whether an id is one that a person asks for by its beginning, with or without the host's prefix. */
 export const answersTo = (id: string, asked: string): boolean => id.startsWith(asked) || id.startsWith(`session-${asked}`)
+
+/** Whether it is the whole id that a person gives, with or without the host's prefix. */
+export const isExactly = (id: string, asked: string): boolean => id === asked || id === `session-${asked}`
 
 /** In a home, the directory of a log bears the id of its session, so others need not be opened. */
 const mayHold = (path: string, session: string | undefined): boolean =>

@@ -2,7 +2,8 @@ import type { Filter } from '../projections/audit/filter.ts'
 import { keepsRow, narrows } from '../projections/audit/filter.ts'
 import { type AuditRecord, type Row, SCHEMA_VERSION, type SessionHead, type SessionTotals } from '../projections/audit/records.ts'
 import { Collector, type SessionReport, showsRecord } from '../projections/audit/report.ts'
-import type { Listener } from '../projections/audit/session.ts'
+import type { Listener } from '../projections/audit/listener.ts'
+import { jsonText } from '../projections/text.ts'
 import { headText, rowText, totalsText } from '../projections/audit/text.ts'
 
 /** Where the parts of one session's audit go, as they come. */
@@ -57,7 +58,7 @@ export const textOutput = (filter: Filter, timeline: boolean, print: Print): Out
  */
 export const ndjsonOutput = (filter: Filter, timeline: boolean, print: Print): Output => (head) => {
   let headed = false
-  const line = (value: object): void => { print(`${JSON.stringify({ version: SCHEMA_VERSION, session: head.session, file: head.file, ...value })}\n`) }
+  const line = (value: object): void => { print(`${jsonText({ version: SCHEMA_VERSION, session: head.session, file: head.file, ...value })}\n`) }
   const heading = (): void => {
     if (headed) return
     headed = true

@@ -3,12 +3,14 @@ import type { Advance } from '../projections/audit/advance.ts'
 import { keepsRecord } from '../projections/audit/filter.ts'
 import { type AuditRecord, type Row, SCHEMA_VERSION } from '../projections/audit/records.ts'
 import type { AuditReport, ReportedProblem, SessionReport } from '../projections/audit/report.ts'
-import { type Listener, SessionAudit } from '../projections/audit/session.ts'
+import type { Listener } from '../projections/audit/listener.ts'
+import { SessionAudit } from '../projections/audit/session.ts'
 import { Totals } from '../projections/audit/summary.ts'
 import { summaryText } from '../projections/audit/text.ts'
 import type { WhatIf } from '../projections/audit/what-if.ts'
 import { whatIfText } from '../projections/audit/what-if-text.ts'
-import { oneLine } from '../projections/text.ts'
+import { jsonText, oneLine } from '../projections/text.ts'
+import { chooseSession } from './choose-session.ts'
 import { answersTo, type Found, findLogs } from './find.ts'
 import { type JournalFile, readJournal } from './journal-file.ts'
 import type { Options } from './options.ts'
@@ -52,6 +54,9 @@ class Run {
   private readonly journals = new Map<string, Promise<JournalFile | undefined>>()
   private unreadable = false
   private matched = false
+  /** The whole id of the session that is asked for, once it is known. */
+  private chosen: string | undefined
+  private first: string | undefined
 
   constructor(options: Options, around: Surroundings) {
     this.options = options
@@ -65,12 +70,13 @@ class Run {
   }
 
   async all(): Promise<number> {
+    const { session } = this.options
+    if (session !== undefined) this.chosen = await chooseSession(session, findLogs(this.options, () => {}))
     for (const found of findLogs(this.options, this.report)) {
       await this.one(found)
       // A reader that went away, as `head` does, is heard of only between two turns of the loop.
       await nextTurn()
     }
-    const { session } = this.options
     if (session !== undefined && !this.matched) {
       this.report({ file: 'session', offset: null, unpacked: false, unreadable: true, text: `no log of a session ${JSON.stringify(session)} was found` })
     }
@@ -145,7 +151,15 @@ class Run {
 
   private isWanted({ fact }: Advance): boolean {
     const { session } = this.options
-    return session === undefined || (fact.type === 'sessionOpened' && answersTo(fact.id, session))
+    if (session === undefined) return true
+    if (fact.type !== 'sessionOpened' || !answersTo(fact.id, session)) return false
+    if (this.chosen !== undefined) return fact.id === this.chosen
+    // Standard input is read once: the first that begins like this is taken.
+    this.first ??= fact.id
+    if (fact.id !== this.first) {
+      this.report({ file: 'session', offset: null, unpacked: false, unreadable: true, text: `${fact.id} begins like ${this.first}, and is left out; give more of the id` })
+    }
+    return fact.id === this.first
   }
 
   private journal(path: string): Promise<JournalFile | undefined> {
@@ -179,11 +193,11 @@ class Run {
         this.report({ file: html, offset: null, unpacked: false, unreadable: true, text: `the page cannot be written (${(error as { code?: string }).code ?? String(error)})` })
       }
     }
-    if (output === 'json') print(`${JSON.stringify(this.document(this.sessions), null, 2)}\n`)
+    if (output === 'json') print(`${jsonText(this.document(this.sessions), 2)}\n`)
     if (output === 'ndjson') {
-      for (const problem of this.problems) print(`${JSON.stringify({ version: SCHEMA_VERSION, record: 'problem', ...problem })}\n`)
-      print(`${JSON.stringify({ version: SCHEMA_VERSION, record: 'summary', ...this.totals.summary })}\n`)
-      if (whatIf !== undefined) print(`${JSON.stringify({ version: SCHEMA_VERSION, record: 'what-if', ...whatIf.report })}\n`)
+      for (const problem of this.problems) print(`${jsonText({ version: SCHEMA_VERSION, record: 'problem', ...problem })}\n`)
+      print(`${jsonText({ version: SCHEMA_VERSION, record: 'summary', ...this.totals.summary })}\n`)
+      if (whatIf !== undefined) print(`${jsonText({ version: SCHEMA_VERSION, record: 'what-if', ...whatIf.report })}\n`)
     }
     if (output === 'text') {
       print(`${summaryText(this.totals.summary)}\n`)

@@ -15,6 +15,54 @@ const unpacksLarge = typeof (zlib as { createZstdDecompress?: unknown }).createZ
 /** Damaged frames after which the rest of a file is given up. */
 const MOST_LOST = 1_000
 
+/**
+ * How much work a file may cost: so many bytes unpacked, in vain or not, and so many more for each byte of the file. A
+ * host's log unpacks to five times its size; a file of a few MB that unpacks to hundreds of GB is none, and would take hours.
+ */
+export interface Limits { readonly bytes: number; readonly timesPacked: number }
+const LIMITS: Limits = { bytes: 2 * 1024 ** 3, timesPacked: 100 }
+
+/** Counts what unpacking costs. */
+class Work {
+  private readonly limits: Limits
+  private spent = 0
+  private packed = 0
+
+  constructor(limits: Limits) {
+    this.limits = limits
+  }
+
+  /** Whether the file costs more than a log may. */
+  get exhausted(): boolean {
+    return this.spent > this.limits.bytes + this.limits.timesPacked * this.packed
+  }
+
+  /** The bytes of a file, counted. */
+  async* source(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const part of bytes) {
+      this.packed += part.length
+      yield part
+    }
+  }
+
+  /** A decoder whose work is counted, and which unpacks nothing once there is too much of it. */
+  decoder({ unpack }: Decoder): Decoder {
+    return {
+      unpack: (frames, bound) => {
+        if (this.exhausted) return null
+        const content = unpack(frames, bound)
+        // In vain it may have come to the very end.
+        this.add(content?.length ?? bound)
+        return content
+      },
+    }
+  }
+
+  add(bytes: number): void {
+    this.spent += bytes
+  }
+}
+
 /** What unpacking gives: bytes of the log, or a place where some are lost. */
 export type Piece =
   | { readonly bytes: Buffer }
@@ -61,7 +109,7 @@ const drained = (unpacker: zlib.ZstdDecompress): Promise<void> => new Promise((r
 })
 
 /** A frame that is too large to hold: unpacked as a stream. What cannot be unpacked is thrown. */
-async function* stream(packed: Packed, walker: FrameWalker): AsyncGenerator<Piece> {
+async function* stream(packed: Packed, walker: FrameWalker, work: Work): AsyncGenerator<Piece> {
   const unpacker = zlib.createZstdDecompress({ chunkSize: 256 * 1024, finishFlush: zlib.constants.ZSTD_e_flush })
   const feed = (async () => {
     for await (const piece of rest(packed, walker)) {
@@ -71,7 +119,10 @@ async function* stream(packed: Packed, walker: FrameWalker): AsyncGenerator<Piec
     unpacker.end()
   })().catch((error: unknown) => { unpacker.destroy(error instanceof Error ? error : new Error(String(error))) })
   try {
-    for await (const bytes of unpacker) yield { bytes: bytes as Buffer }
+    for await (const bytes of unpacker) {
+      work.add((bytes as Buffer).length)
+      yield { bytes: bytes as Buffer }
+    }
   } finally {
     unpacker.destroy()
     await feed
@@ -88,11 +139,11 @@ async function* rest(packed: Packed, walker: FrameWalker): AsyncGenerator<Buffer
   }
 }
 
-async function* unpackLarge(packed: Packed): AsyncGenerator<Piece> {
+async function* unpackLarge(packed: Packed, work: Work): AsyncGenerator<Piece> {
   const start = packed.offset
   const walker = new FrameWalker()
   try {
-    if (unpacksLarge) yield* stream(packed, walker)
+    if (unpacksLarge) yield* stream(packed, walker, work)
     else for await (const _piece of rest(packed, walker)) continue
     if (!unpacksLarge) yield damaged(start, `it is larger than the host writes them, which needs Node 22.15 or later; this is ${process.version}`)
     else if (!walker.done) yield torn(start)
@@ -122,7 +173,7 @@ function* unpackTorn(packed: Packed, decoder: Decoder): Generator<Piece> {
 }
 
 /** What comes next in the file. */
-async function* next(packed: Packed, decoder: Decoder): AsyncGenerator<Piece> {
+async function* next(packed: Packed, decoder: Decoder, work: Work): AsyncGenerator<Piece> {
   const { frames, bad } = packed.cut(BATCH)
   const last = frames.at(-1)
   if (last !== undefined && last.bound <= LARGE) {
@@ -130,7 +181,7 @@ async function* next(packed: Packed, decoder: Decoder): AsyncGenerator<Piece> {
   } else if (bad !== undefined) {
     throw bad
   } else if (last !== undefined || packed.bytes.length > LARGE_PACKED) {
-    yield* last === undefined && overruns(packed, decoder) ? skip(packed) : unpackLarge(packed)
+    yield* last === undefined && overruns(packed, decoder) ? skip(packed) : unpackLarge(packed, work)
   } else if (!await packed.more()) {
     yield* overruns(packed, decoder) ? skip(packed) : unpackTorn(packed, decoder)
   }
@@ -140,17 +191,20 @@ async function* next(packed: Packed, decoder: Decoder): AsyncGenerator<Piece> {
  * Unpack a file of Zstandard frames put end to end, one after another.
  *
  * @param source - the bytes of the file; each buffer is used before the next is asked for.
+ * @param limits - how much work it may be; tests pass their own.
  * @returns its content in order, and the places where some of it is lost. Only the source throws.
  */
-export async function* unpack(source: AsyncIterable<Buffer>): AsyncGenerator<Piece> {
-  const packed = new Packed(source)
-  const decoder = await loadDecoder()
+export async function* unpack(source: AsyncIterable<Buffer>, limits: Limits = LIMITS): AsyncGenerator<Piece> {
+  const work = new Work(limits)
+  const packed = new Packed(work.source(source))
+  const decoder = work.decoder(await loadDecoder())
   let lost = 0
   try {
     while (packed.bytes.length > 0 || await packed.more()) {
       const start = packed.offset
       try {
-        for await (const piece of next(packed, decoder)) {
+        for await (const piece of next(packed, decoder, work)) {
+          if (work.exhausted) return yield { lost: 'damaged', offset: start, text: 'it unpacks to far more than a log does, or is damaged in too many places; the rest is not read' }
           if ('lost' in piece) lost += 1
           yield piece
         }

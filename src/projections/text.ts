@@ -44,8 +44,15 @@ const two = (value: number): string => value < 10 ? `0${value}` : String(value)
 const localText = (date: Date): string =>
   `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
 
-/** Control characters, line separators, and marks that turn the direction of what follows. */
-const UNSHOWN = /[\u0000-\u001F\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069]+/g
+/**
+ * What no sink may be sent as it is: control characters rewrite what stands above, line separators break a line, and
+ * marks turn the direction of what follows. Every sink goes through one of the two functions below: terminals and pages
+ * through {@link oneLine}, JSON through {@link jsonText}.
+ */
+const BEYOND = '\\u007F-\\u009F\\u061C\\u200E\\u200F\\u2028-\\u202E\\u2066-\\u2069'
+const UNSHOWN = new RegExp(`[\\u0000-\\u001F${BEYOND}]+`, 'g')
+/** Of these, those that `JSON.stringify` writes as they are. */
+const UNESCAPED = new RegExp(`[${BEYOND}]`, 'g')
 /** Halves of characters, which no terminal and no file can hold. */
 const HALVES = /\p{Surrogate}/gu
 
@@ -61,3 +68,13 @@ export function oneLine(value: string, limit: number): string {
   const plain = value.slice(0, 4 * limit).replace(UNSHOWN, ' ').replace(HALVES, '\uFFFD').trim()
   return cutText(plain, limit)
 }
+
+/**
+ * A value as JSON that may go to a terminal: what may not be shown is written as an escape, so that the value is the same
+ * when it is read.
+ *
+ * @param value - any JSON value.
+ * @param indent - spaces of each level; one line when absent.
+ */
+export const jsonText = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replace(UNESCAPED, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -20,11 +20,12 @@ const draw = (name, attributes, text) => {
 const routeText = route => route === null || route === undefined ? 'a route that the log does not name' : route.provider + '/' + route.model
 const UNITS = [[86400000, 'd'], [3600000, 'h'], [60000, 'min'], [1000, 's']]
 const span = ms => {
-  if (ms < 1000) return Math.round(ms) + ' ms'
-  const first = UNITS.findIndex(unit => ms >= unit[0])
-  const whole = Math.floor(ms / UNITS[first][0])
+  if (ms < 999.5) return Math.max(0, Math.round(ms)) + ' ms'
+  const left = 1000 * Math.round(ms / 1000)
+  const first = UNITS.findIndex(unit => left >= unit[0])
+  const whole = Math.floor(left / UNITS[first][0])
   const next = UNITS[first + 1]
-  const rest = next === undefined ? 0 : Math.floor((ms - whole * UNITS[first][0]) / next[0])
+  const rest = next === undefined ? 0 : Math.floor((left - whole * UNITS[first][0]) / next[0])
   return whole + ' ' + UNITS[first][1] + (rest === 0 ? '' : ' ' + rest + ' ' + next[1])
 }
 const pad = (value, width) => String(value).padStart(width, '0')

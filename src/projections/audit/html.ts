@@ -1,3 +1,4 @@
+import { jsonText } from '../text.ts'
 import { LANES_SCRIPT } from './html-lanes.ts'
 import { PAGE_SCRIPT } from './html-script.ts'
 import { PAGE_STYLE } from './html-style.ts'
@@ -9,7 +10,7 @@ import type { AuditReport } from './report.ts'
  * @param value - any JSON value.
  */
 export const embedded = (value: unknown): string =>
-  JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  jsonText(value).replace(/[<>&]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /**
  * The audit as one page that needs nothing else: lanes per route over time, waits as spans, failovers as links.

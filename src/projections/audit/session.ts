@@ -7,59 +7,16 @@ import { movedReason } from '../notes.ts'
 import { oneLine } from '../text.ts'
 import { type Advance, beginsOwnHistory, continuationOf, isInherited, sameAttempt } from './advance.ts'
 import { describe, moveReason, shownRoute, verdictOf } from './describe.ts'
+import { Holding, type Listener } from './listener.ts'
+import { WaitedOn } from './waited-on.ts'
 import { endOf, kindOf, providersAt, seqOf } from './told.ts'
-import type { AnswersRecord, AuditRecord, MoveRecord, Row, SessionHead, SessionTotals, SettingRecord, WaitEnd, WaitRecord } from './records.ts'
+import type { AnswersRecord, MoveRecord, SessionHead, SessionTotals, SettingRecord, WaitEnd, WaitRecord } from './records.ts'
 
 /** Longest provider message in a record, in UTF-16 units. */
 const MESSAGE = 500
 
-/** Who is told of what a session's log says, as it is read. */
-export interface Listener {
-  /** A line for people, in order of time. */
-  row(row: Row): void
-  /** A record for machines, as soon as it is complete. */
-  record(record: AuditRecord): void
-}
-
 type Moved = JournalRecordOf<'requestMoved'>
 type Open<T> = { -readonly [K in keyof T]: T[K] }
-
-/** Passes on what it is told, or keeps it while it is not known whether it is the session's own. */
-class Holding implements Listener {
-  private readonly listener: Listener
-  private held: (() => void)[] | undefined
-
-  constructor(listener: Listener) {
-    this.listener = listener
-  }
-
-  row(row: Row): void {
-    this.take(() => { this.listener.row(row) })
-  }
-
-  record(record: AuditRecord): void {
-    this.take(() => { this.listener.record(record) })
-  }
-
-  hold(): void {
-    this.held = []
-  }
-
-  drop(): void {
-    if (this.held !== undefined) this.held = []
-  }
-
-  release(): void {
-    const held = this.held ?? []
-    this.held = undefined
-    for (const tell of held) tell()
-  }
-
-  private take(tell: () => void): void {
-    if (this.held === undefined) tell()
-    else this.held.push(tell)
-  }
-}
 
 const noTotals = (): Open<SessionTotals> => (
   { endedAt: null, answered: 0, refused: 0, spent: 0, moves: 0, waits: 0, attempts: 0, waitedMs: 0, entries: 0 }
@@ -81,6 +38,7 @@ export class SessionAudit {
   private move: MoveRecord | undefined
   private entry: Entry | null = null
   private entrySeq = -1
+  private readonly waitedOn = new WaitedOn()
   private readonly asked = new Map<string, SettingRecord>()
 
   /**
@@ -142,6 +100,7 @@ export class SessionAudit {
     this.totals = noTotals()
     this.run = this.wait = this.move = undefined
     this.entry = null
+    this.waitedOn.clear()
     this.asked.clear()
     if (this.head.inherited === 0) this.head.inherited = Math.max(0, seqOf(fact))
   }
@@ -249,6 +208,7 @@ export class SessionAudit {
     if (this.wait === undefined) return
     const keptMs = Math.max(0, at - this.wait.at)
     this.totals.waitedMs += keptMs
+    this.waitedOn.add(this.wait, keptMs)
     this.listener.record({ ...this.wait, endedAt, keptMs, endedBy, outcome })
     this.wait = undefined
   }
@@ -305,9 +265,10 @@ export class SessionAudit {
   }
 
   private closeEntry(entry: Entry | ClosedEntry, leftAt: number | null, at: number): void {
+    const { provider, model } = this.waitedOn.take(entry)
     this.listener.record({
       record: 'entry', at: entry.enteredAt, seq: this.entrySeq, leftAt, durationMs: Math.max(0, at - entry.enteredAt),
-      attempts: entry.attempts, provider: entry.provider, model: entry.model,
+      attempts: entry.attempts, provider, model,
       reason: 'reason' in entry ? entry.reason : 'open', code: entry.failure.code, message: oneLine(entry.failure.message, MESSAGE),
     })
   }
