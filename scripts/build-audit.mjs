@@ -8,22 +8,25 @@ import { build } from 'esbuild'
 
 const source = fileURLToPath(new URL('../src/audit/', import.meta.url))
 
-/** The terms of what is copied into the command: of the package, and of the Zstandard code inside it. */
+/** The terms of what is copied into the command: of what unpacks, of the Zstandard code inside it, and of what reads YAML. */
 function terms() {
-  const module = createRequire(import.meta.url).resolve('zstddec')
+  const require = createRequire(import.meta.url)
+  const module = require.resolve('zstddec')
   const inside = /\/\*\*\s*\n\* BSD License[^]*?\*\//.exec(readFileSync(module, 'utf8'))?.[0]
   if (inside === undefined) throw new Error('zstddec no longer carries the terms of Zstandard where they were')
-  return `${readFileSync(join(dirname(dirname(module)), 'LICENSE'), 'utf8').trim()}\n\n${inside.replace(/^\/?\*+\/? ?/gm, '').trim()}\n`
+  const unpacking = readFileSync(join(dirname(dirname(module)), 'LICENSE'), 'utf8').trim()
+  const yaml = readFileSync(join(dirname(require.resolve('yaml/package.json')), 'LICENSE'), 'utf8').trim()
+  return `zstddec\n\n${unpacking}\n\n${inside.replace(/^\/?\*+\/? ?/gm, '').trim()}\n\n\nyaml\n\n${yaml}\n`
 }
 
 /** @param {string} directory - where the command goes; what stands there is replaced. */
 export async function buildAudit(directory) {
   rmSync(directory, { recursive: true, force: true })
   await build({
-    entryPoints: [join(source, 'cli.ts')], outdir: directory, bundle: true, splitting: true, external: ['immer', 'zod', 'yaml'],
+    entryPoints: [join(source, 'cli.ts')], outdir: directory, bundle: true, splitting: true, external: ['immer', 'zod'],
     platform: 'node', format: 'esm', target: 'node20', chunkNames: '[name]-[hash]', legalComments: 'none', logLevel: 'warning',
     // What unpacks Zstandard would fetch its own code from a data URL, and load a whole HTTP client for it.
     define: { fetch: 'undefined' },
   })
-  writeFileSync(join(directory, 'zstddec.LICENSE.txt'), terms())
+  writeFileSync(join(directory, 'LICENSES.txt'), terms())
 }

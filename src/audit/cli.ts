@@ -44,6 +44,10 @@ async function main(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
   if (options === 'help') return say(USAGE), 0
   if (options === 'version') return say(`${version()}\n`), 0
+  if ('doctor' in options) {
+    const { runDoctor } = await import('./doctor/doctor.ts')
+    return runDoctor(options.doctor, say)
+  }
   const { print, flush } = buffered(say)
   try {
     return await runAudit(options, {

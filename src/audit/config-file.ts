@@ -13,9 +13,7 @@ async function parseText(file: string, text: string): Promise<unknown> {
   } catch (error) {
     if (/\.json$/i.test(file)) throw new UsageError(`--what-if: ${file} is not JSON (${error instanceof Error ? error.message : String(error)})`)
   }
-  const yaml = await import('yaml').catch(() => {
-    throw new UsageError(`--what-if: ${file} is not JSON. Reading YAML needs the npm package "yaml" beside this one (npm install yaml); or give the same configuration as JSON, which needs nothing.`)
-  })
+  const yaml = await import('yaml')
   try {
     return yaml.parse(text) as unknown
   } catch (error) {
@@ -36,7 +34,7 @@ function configIn(document: unknown): unknown {
 /**
  * Read the configuration to replay against.
  *
- * @param file - JSON, or YAML where the package `yaml` is installed.
+ * @param file - JSON, or YAML.
  * @returns the replay, ready to be fed.
  * @throws UsageError with the file's name and every key that is wrong.
  */

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Filter } from '../projections/audit/filter.ts'
+import type { DoctorOptions } from './doctor/doctor.ts'
 
 /** What the command line asks for. */
 export interface Options {
@@ -38,9 +39,11 @@ How
   --ndjson             one JSON record a line, as they are read
   --html FILE          also write one self-contained page
   --what-if FILE       replay the same refusals against another configuration of the plugin (JSON or YAML)
+  --doctor             instead: is the plugin mounted and its configuration valid, in the home of --home or DSH_HOME
+  --run-balances       with --doctor: also run the balance scripts, which use your keys
   --help, --version
 
-Exit codes: 0 all was read, 1 some input could not be read (the rest still is), 2 the command line makes no sense.
+Exit codes: 0 all was read, 1 some input could not be read (the rest still is) or the doctor found something wrong, 2 the command line makes no sense.
 A last line or frame that is cut off is told of on standard error and is no error: a killed host leaves one.
 Times are those of this machine's zone; set TZ for another.
 `
@@ -56,6 +59,8 @@ const DEFINITIONS = {
   'ndjson': { type: 'boolean' },
   'html': { type: 'string' },
   'what-if': { type: 'string' },
+  'doctor': { type: 'boolean' },
+  'run-balances': { type: 'boolean' },
   // For tests: parses every line, as a reader without the fast path would.
   'full-parse': { type: 'boolean' },
   'help': { type: 'boolean', short: 'h' },
@@ -81,10 +86,10 @@ function sinceOf(text: string | undefined): { since?: number } {
  * Read the command line.
  *
  * @param args - the arguments after the program's name.
- * @returns the options, or a word to print and be done.
+ * @returns the options, those of the doctor, or a word to print and be done.
  * @throws UsageError with what is wrong.
  */
-export function readOptions(args: readonly string[]): Options | 'help' | 'version' {
+export function readOptions(args: readonly string[]): Options | { readonly doctor: DoctorOptions } | 'help' | 'version' {
   const { values, positionals } = parse(args)
   if (values.help === true) return 'help'
   if (values.version === true) return 'version'
@@ -96,6 +101,11 @@ export function readOptions(args: readonly string[]): Options | 'help' | 'versio
   }
   if (values.json === true && values.ndjson === true) throw new UsageError('--json and --ndjson exclude each other')
   if (values.home !== undefined && positionals.length > 0) throw new UsageError('--home and files exclude each other')
+  if (values.doctor === true) {
+    if (positionals.length > 0) throw new UsageError('--doctor looks at a home, given with --home, and at no files')
+    return { doctor: { ...values.home === undefined ? {} : { home: values.home }, runBalances: values['run-balances'] === true } }
+  }
+  if (values['run-balances'] === true) throw new UsageError('--run-balances belongs to --doctor')
   return {
     paths: positionals,
     ...values.home === undefined ? {} : { home: values.home },
