@@ -25,6 +25,8 @@ export async function buildAudit(directory) {
   await build({
     entryPoints: [join(source, 'cli.ts')], outdir: directory, bundle: true, splitting: true, external: ['immer', 'zod'],
     platform: 'node', format: 'esm', target: 'node20', chunkNames: '[name]-[hash]', legalComments: 'none', logLevel: 'warning',
+    // Its modules for Node are CommonJS, which cannot ask for Node's own inside a module.
+    alias: { yaml: join(dirname(createRequire(import.meta.url).resolve('yaml/package.json')), 'browser', 'index.js') },
     // What unpacks Zstandard would fetch its own code from a data URL, and load a whole HTTP client for it.
     define: { fetch: 'undefined' },
   })
