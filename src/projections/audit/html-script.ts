@@ -147,13 +147,22 @@ const rows = report.sessions.map(s => {
   row.addEventListener('click', toggle)
   box.append(row)
   const words = [s.session, s.file, ...lanesOf(s).keys(), ...s.failures.map(r => r.rule)].join(' ').toLowerCase()
-  return { s, box, toggle, words }
+  const quiet = [s.failures, s.moves, s.waits, s.entries, s.continuations].every(records => records.length === 0)
+  return { s, box, toggle, words, quiet }
 })
+/** Whether sessions that tell nothing are shown too: where there are no others, and where somebody asks for them. */
+let everything = rows.every(row => row.quiet)
 const orders = { time: (a, b) => ranges.get(a.s).from - ranges.get(b.s).from, waited: (a, b) => b.s.totals.waitedMs - a.s.totals.waitedMs, moves: (a, b) => b.s.totals.moves - a.s.totals.moves }
 const list = () => {
   const words = byId('find').value.trim().toLowerCase(), only = byId('only').checked
   const shown = rows.filter(row => row.words.includes(words) && (!only || row.s.entries.length + row.s.moves.length > 0)).sort(orders[byId('order').value])
-  byId('list').replaceChildren(...shown.map(row => row.box))
+  const told = words === '' && !everything ? shown.filter(row => !row.quiet) : shown
+  byId('list').replaceChildren(...told.map(row => row.box))
+  if (told.length < shown.length) {
+    const more = make('button', { class: 'more', type: 'button' }, counted(shown.length - told.length, 'session') + ' in which nothing was refused, moved or waited for')
+    more.addEventListener('click', () => { everything = true; list() })
+    byId('list').append(more)
+  }
   if (shown.length === 0) byId('list').append(make('div', { class: 'empty' }, 'No session is like that.'))
 }
 for (const id of ['find', 'only', 'order']) byId(id).addEventListener('input', list)

@@ -73,6 +73,7 @@ details { margin-top: 10px; } summary { cursor: pointer; color: var(--soft); fon
 .strip-base { fill: var(--rail); } .strip-wait { fill: var(--wait); } .strip-spent { fill: var(--spent); } .strip-fail { fill: var(--other); } .strip-move { fill: var(--move); }
 #tip { position: fixed; z-index: 9; max-width: 420px; background: var(--card); border: 1px solid var(--line); border-radius: 8px; box-shadow: var(--shadow); padding: 8px 12px; font-size: 12px; pointer-events: none; }
 #tip b { display: block; margin-bottom: 2px; } #tip dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 10px; margin: 0; } #tip dt { color: var(--soft); } #tip dd { margin: 0; overflow-wrap: anywhere; }
+.more { width: 100%; padding: 6px 16px; border: 0; border-top: 1px solid var(--line); background: none; color: var(--soft); font: inherit; font-size: 12px; text-align: left; cursor: pointer; } .more:hover { color: var(--ink); }
 .empty { padding: 20px 16px; color: var(--soft); }
 #notes ul { margin: 4px 0 0; padding-left: 18px; overflow-wrap: anywhere; }
 @media (max-width: 760px) { header, main { padding: 0 14px; } .row, #axis { grid-template-columns: 100px minmax(0, 1fr) 90px; gap: 8px; padding: 0 10px; } #tables { grid-template-columns: 1fr; } #legend { margin-left: 0; } }
