@@ -129,7 +129,7 @@ const detail = s => {
 
 const opened = new Map()
 const nameOf = s => s.session === null ? 'no id' : s.session.replace(/^session-/, '')
-const noteOf = s => [s.totals.moves > 0 ? counted(s.totals.moves, 'failover') : '', s.totals.waits > 0 ? span(s.totals.waitedMs) + ' waited' : '', s.totals.moves + s.totals.waits === 0 ? s.totals.refused === 0 ? counted(s.totals.answered, 'answer') : counted(s.totals.refused, 'refusal') : ''].filter(Boolean).join(' · ')
+const noteOf = s => [s.totals.moves > 0 ? counted(s.totals.moves, 'move') : '', s.totals.waits > 0 ? span(s.totals.waitedMs) + ' waited' : '', s.totals.moves + s.totals.waits === 0 ? s.totals.refused === 0 ? counted(s.totals.answered, 'answer') : counted(s.totals.refused, 'refusal') : ''].filter(Boolean).join(' · ')
 const rows = report.sessions.map(s => {
   const box = make('div', { class: 'session' }), row = make('button', { class: 'row', type: 'button', 'aria-expanded': 'false' })
   row.append(make('span', { class: 'id', title: s.session ?? '' }, nameOf(s)), strip(s), make('span', { class: 'note' }, noteOf(s)))

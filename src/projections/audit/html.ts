@@ -45,7 +45,7 @@ export function page(report: AuditReport): string {
 <h2>Sessions</h2>
 <label>Find <input id="find" type="search" placeholder="id, route, rule"></label>
 <label><input id="only" type="checkbox"> only out of allowance</label>
-<label>Order <select id="order"><option value="time">by time</option><option value="waited">by time waited</option><option value="moves">by failovers</option></select></label>
+<label>Order <select id="order"><option value="time">by time</option><option value="waited">by time waited</option><option value="moves">by moves</option></select></label>
 <span id="legend"></span>
 </div>
 <div id="axis" aria-hidden="true"></div>
