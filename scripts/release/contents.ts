@@ -13,7 +13,7 @@ export interface Manifest {
 
 /** Every file of the package is of one of these kinds. */
 const ALLOWED = [
-  /^lib\/.+\.(?:js|d\.ts)$/, /^lib\/audit\/.+\.LICENSE\.txt$/, /^balance\/.+\.(?:mjs|json|md)$/, /^docs\/.+\.(?:md|png)$/,
+  /^lib\/.+\.(?:js|d\.ts)$/, /^lib\/audit\/LICENSES\.txt$/, /^balance\/.+\.(?:mjs|json|md)$/, /^docs\/.+\.(?:md|png)$/,
   /^(?:CHANGELOG\.md|LICENSE|README\.md|cordis\.patch\.yml|package\.json)$/,
 ]
 
