@@ -3,8 +3,8 @@ import type { RequestErrorAction } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { readFailure } from '../events/failure.ts'
 import { backoffKey, type MoveCause, moveKey, type WaitCause, waitKey } from '../events/policy-key.ts'
-import { type Route, sameRoute } from '../events/route.ts'
-import { chooseAfterWait, type WaitContext } from '../policy/pool/after-wait.ts'
+import { type Route, routeName, sameRoute } from '../events/route.ts'
+import { chooseAfterWait, firstWayOut, type WaitContext } from '../policy/pool/after-wait.ts'
 import type { Choice } from '../policy/pool/choose.ts'
 import { type Config, MAX_DELAY_MS, type RouteConfig } from '../policy/config.ts'
 import { type DelegateReason, type Response, respond } from '../policy/respond.ts'
@@ -205,7 +205,7 @@ export class Recovery {
     // The record leaves a route that would not take the conversation: a wait that is cancelled must not leave the session on it.
     let planned = record(plan.first.at, plan.first.cause)
     if (response.on !== undefined) this.parts.router.show(session, response.on)
-    this.say(session, on.provider, response, plan.first.at)
+    this.say(session, on, response)
     const waiting = gates.wait({
       session: session.id, policy: 'quota', routes, nextAttemptAt: plan.first.at, limitAt,
       // The end of the plugin closes the gates; a signal made of two would add a kilobyte to every wait.
@@ -330,10 +330,17 @@ export class Recovery {
   }
 
   /** One line for each wait: a headless run has nothing else that says why it stands still. */
-  private say(session: Session, provider: string, { verdict, why }: WaitResponse, at: number): void {
+  private say(session: Session, on: Route, { plan: { first: { at, cause }, ways }, verdict, why }: WaitResponse): void {
+    const { book, clock, config, voice } = this.parts
+    const pool = why === 'outage' ? null : firstWayOut(book.of(session), config)?.pool ?? null
+    // The plan knows of every route; the log only of those that this session asked.
+    const next = cause === 'other-route' ? ways.find(way => way.at === at)?.route ?? on : on
+    const what = pool === null
+      ? `${on.provider} is ${why === 'outage' ? 'not back yet' : 'out of allowance'} (${verdict.reason})`
+      : `every route of pool ${pool} is out of allowance, ${oneLine(routeName(on), 120)} as the last (${verdict.reason})`
+    const where = pool === null ? '' : `, on ${oneLine(routeName(next), 120)}`
     const hint = verdict.resetHint === undefined ? '' : `; the provider says: ${oneLine(verdict.resetHint, 120)}`
-    this.parts.voice.wait(`session ${session.id} waits: ${provider} is ${why === 'outage' ? 'not back yet' : 'out of allowance'} (${verdict.reason}); `
-      + `next check ${clockText(at)}, in ${durationText(at - this.parts.clock.now())}${hint}`)
+    voice.wait(`session ${session.id} waits: ${what}; next check ${clockText(at)}, in ${durationText(at - clock.now())}${where}${hint}`)
   }
 
   /** Why no further try is made: a run that ends in silence is a riddle in the morning. */

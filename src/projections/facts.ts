@@ -3,6 +3,7 @@ import { cutText } from '../events/failure.ts'
 import { EARLY_CAUSES } from '../events/policy-key.ts'
 import { MOVED_WHYS } from '../events/route-notes.ts'
 import type { Config } from '../policy/config.ts'
+import { type FirstOut, firstWayOut } from '../policy/pool/after-wait.ts'
 import { classifyFailure } from '../policy/judge/classify.ts'
 import { nextAttemptOf } from '../policy/resume.ts'
 import { type LadderSwitch, resolvePool, resolveSwitch } from '../policy/settings.ts'
@@ -27,6 +28,10 @@ const LiveWait = z.object({
   reason: z.string(),
   /** Epoch ms at which the provider said that its allowance is back, or `null`. */
   resetsAt: z.number().nullable(),
+  /** The pool of which every route is out of allowance, or `null`. */
+  pool: z.string().nullable(),
+  /** The route whose time comes first, which need not be the one that refused last; `null` where that is not known. */
+  next: z.object({ provider: z.string(), model: z.string() }).nullable(),
 })
 
 const Move = z.object({
@@ -84,7 +89,7 @@ function knownReset(entry: Entry): number | null {
   return at
 }
 
-function liveWait(entry: Entry, nextAttemptAt: number | undefined): LiveWait {
+function liveWait(entry: Entry, nextAttemptAt: number | undefined, first: FirstOut | undefined): LiveWait {
   return {
     since: entry.since,
     nextAttemptAt: nextAttemptAt ?? null,
@@ -93,6 +98,8 @@ function liveWait(entry: Entry, nextAttemptAt: number | undefined): LiveWait {
     provider: entry.provider,
     model: entry.model,
     reason: cutText(entry.failure.message, MAX_REASON),
+    pool: first?.pool ?? null,
+    next: first?.route ?? null,
     resetsAt: knownReset(entry),
   }
 }
@@ -117,7 +124,7 @@ export function quotaRetryFacts(state: SessionState, config: Pick<Config, 'defau
     pool: pool.pool,
     poolSource: pool.source,
     pools: Object.keys(config.pools),
-    wait: open === null ? null : liveWait(open, nextAttemptOf(state, config)),
+    wait: open === null ? null : liveWait(open, nextAttemptOf(state, config), firstWayOut(state, config)),
     lastMove: move === null ? null : { from: move.from, to: move.to, pool: move.pool, at: move.at, turn: move.turn, why: move.why ?? 'refused' },
   }
 }

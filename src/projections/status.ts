@@ -2,6 +2,7 @@ import { routeName } from '../events/route.ts'
 import { RETRY_COMMAND } from '../events/settings.ts'
 import { classifyFailure } from '../policy/judge/classify.ts'
 import type { Config } from '../policy/config.ts'
+import { firstWayOut } from '../policy/pool/after-wait.ts'
 import { goesOnAt } from '../policy/resume.ts'
 import { resolvePool, resolveSwitch } from '../policy/settings.ts'
 import type { Entry } from '../reducers/quota.ts'
@@ -26,6 +27,13 @@ function nextLine(state: SessionState, { wait }: Entry, config: Config, now: num
     : 'No check is planned: a request is on its way.'
 }
 
+/** Where every route of a pool is out of allowance, which of them comes first. */
+function poolLine(state: SessionState, config: Config): string[] {
+  const first = firstWayOut(state, config)
+  if (first === undefined || first.pool === null) return []
+  return [`Every route of pool ${first.pool} is out of allowance${first.route === null ? '' : `; ${oneLine(routeName(first.route), 120)} is asked first`}.`]
+}
+
 function waitLines(state: SessionState, config: Config, now: number): string[] {
   const entry = state.entries.open
   if (entry === null) return ['This session is not out of allowance.']
@@ -34,6 +42,7 @@ function waitLines(state: SessionState, config: Config, now: number): string[] {
     `Out of allowance on ${name} since ${clockText(entry.enteredAt)}, ${entry.attempts} ${entry.attempts === 1 ? 'wait' : 'waits'} so far.`,
     `The provider said: ${oneLine(entry.failure.message, 300)}`,
     `Read as: ${classifyFailure({ ...entry.failure, provider: entry.provider }, { now }).reason}.`,
+    ...poolLine(state, config),
     nextLine(state, entry, config, now),
   ]
 }

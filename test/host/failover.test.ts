@@ -650,6 +650,23 @@ describe('a storm', () => {
   })
 })
 
+describe('a session of which every route is out', () => {
+  it('says which pool that is, and which route is asked first', async () => {
+    host = await rig({
+      script: request => request.provider === 'a' ? spent(`Usage limit reached. Resets at ${new Date(Date.now() + 600_000).toISOString()}`) : spent(),
+      config: { pools: three }, providers: PROVIDERS,
+    })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await until(() => retries(agent).length === 3, 'two moves and a wait')
+    expect(facts(agent).wait).toMatchObject({ provider: 'c', pool: 'medium' })
+    const { result } = await host.command(agent, '/quota-retry status')
+    expect(result.text).toContain('Every route of pool medium is out of allowance')
+    const said = host.warnings.find(line => line.includes('waits:'))
+    expect(said).toMatch(/every route of pool medium is out of allowance, c\/o as the last \(.*\); next check .*, on a\/m/)
+  })
+})
+
 describe('a person who asks now', () => {
   const waiting = async (): Promise<any> => {
     out = new Set(['a', 'b', 'c'])

@@ -24,8 +24,17 @@ describe('the facts of a session', () => {
 
   it('show a live wait', () => {
     expect(facts(waitingLog()).wait).toEqual({
-      since: NOON, nextAttemptAt: NOON + HOUR, pending: true, attempts: 1, provider: 'a', model: 'm', reason: '402: Insufficient Balance', resetsAt: null,
+      since: NOON, nextAttemptAt: NOON + HOUR, pending: true, attempts: 1, provider: 'a', model: 'm', reason: '402: Insufficient Balance', resetsAt: null, pool: null, next: { provider: 'a', model: 'm' },
     })
+  })
+
+  it('show the pool of which every route is out, and the route that comes first where the log tells it', () => {
+    const [a, b, c] = [{ provider: 'a', model: 'm' }, { provider: 'b', model: 'n' }, { provider: 'c', model: 'o' }]
+    const asked = (cause: 'interval' | 'other-route') => refusedLog().moves('p', 'b', 'n').starts().asks('b', 'n').refused().waits(HOUR, { cause })
+    const two = parseConfig({ pools: { p: { routes: [a, b] } } })
+    expect(facts(asked('other-route'), two).wait).toMatchObject({ provider: 'b', pool: 'p', next: a })
+    expect(facts(asked('interval'), two).wait).toMatchObject({ provider: 'b', pool: 'p', next: b })
+    expect(facts(asked('other-route'), parseConfig({ pools: { p: { routes: [a, b, c] } } })).wait).toMatchObject({ pool: 'p', next: null })
   })
 
   it.each([

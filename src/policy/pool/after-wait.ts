@@ -1,4 +1,4 @@
-import { type Route, sameRoute } from '../../events/route.ts'
+import { type Route, routeName, sameRoute } from '../../events/route.ts'
 import type { SessionState } from '../../reducers/session.ts'
 import { chooseInTurn, chooseMove, chooseStart, type World } from './choose.ts'
 import type { Config, RouteConfig } from '../config.ts'
@@ -44,4 +44,35 @@ export function chooseAfterWait(due: Route | undefined, waitedOn: Route | undefi
   if (to === undefined || sameRoute(to, current)) return undefined
   const held = pool === null ? undefined : config.pools[pool]?.routes.find(route => sameRoute(route, to))
   return { route: held ?? to, pool: held === undefined ? null : pool }
+}
+
+/** What a session waits for first. */
+export interface FirstOut {
+  /** The pool of which every route is out of allowance; `null` where there is no other to wait for. */
+  readonly pool: string | null
+  /** The route that is asked first; `null` where that is not known. */
+  readonly route: Route | null
+}
+
+/**
+ * Which route the armed wait of a session is for: the one whose time comes first, which need not be the one that refused
+ * last.
+ *
+ * @param state - the folded session.
+ * @param config - the deployment.
+ * @returns `undefined` when no wait is armed.
+ */
+export function firstWayOut(state: SessionState, config: Pick<Config, 'pools'>): FirstOut | undefined {
+  const { open } = state.entries
+  if (open === null || open.wait === null) return undefined
+  const own = open.model === null ? null : { provider: open.provider, model: open.model }
+  const { pool } = resolvePool(state.settings, state.step.route, config)
+  const others = pool === null || own === null ? [] : (config.pools[pool]?.routes ?? []).filter(route => !sameRoute(route, own))
+  if (others.length === 0) return { pool: null, route: own }
+  if (open.wait.cause !== 'other-route') return { pool, route: own }
+  // What the session was refused by itself is in its log; a route that it knows from a mark alone is not.
+  const due = (route: Route): number => open.plans[routeName(route)]?.dueAt ?? Number.NaN
+  const [first] = others.toSorted((a, b) => due(a) - due(b))
+  const known = first !== undefined && (others.length === 1 || others.every(route => !Number.isNaN(due(route))))
+  return { pool, route: known ? { provider: first.provider, model: first.model } : null }
 }
