@@ -13,6 +13,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   hot: async () => (await import('./hot.ts')).benchHot,
   audit: async () => (await import('./audit.ts')).benchAudit,
   soak: async () => (await import('./soak.ts')).benchSoak,
+  hosts: async () => (await import('./hosts.ts')).benchHosts,
 }
 
 const named = process.argv.slice(2).filter(name => !name.startsWith('-'))
@@ -26,7 +27,7 @@ const print = (line: string): void => { console.log(line) }
 const facts = machine()
 print(`${facts.cpu}, ${facts.cores} cores, node ${facts.node}, ${facts.platform}\n`)
 const figures: Record<string, unknown> = { machine: facts }
-for (const name of named.length > 0 ? named : Object.keys(BENCHES)) {
+for (const name of named.length > 0 ? named : Object.keys(BENCHES).filter(name => name !== 'hosts')) {
   const bench = await BENCHES[name]!()
   figures[name] = await bench(print)
   print('')
