@@ -11,6 +11,8 @@ import { connectWeb, type WebApi } from '../../demo/support/web-api.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const CONTINUATION = 'Please go on.'
+/** Kills of each kind, 0 to 50 ms after the acknowledgement; `STOPS=30` makes thirty. */
+const STOPS = Number(process.env['STOPS'] ?? 2)
 let stack: AsyncDisposableStack
 
 afterEach(() => stack.disposeAsync())
@@ -180,6 +182,24 @@ describe('a host that ends while a session waits', { timeout: 60_000 }, () => {
     await found.api.ask(other, 'hi')
     expect(found.provider.agentRequests()).toHaveLength(asked + 1)
     expect(messages(await found.api.events(session))).not.toContain(CONTINUATION)
+  })
+
+  it.each(['cancel', 'off', 'stop'] as const)('is killed right after it acknowledged what the person ended (%s), and does not go on', { timeout: 60_000 * STOPS }, async (how) => {
+    const found = await world(refusals.insufficientBalance, { longTermDelayMs: 1_000 })
+    for (let number = 0; number < STOPS; number += 1) {
+      found.provider.setAnswer(refusals.insufficientBalance)
+      const session = await waiting(found)
+      if (how === 'cancel') await found.api.cancel(session)
+      else if (how === 'off') await found.api.executeCommand(session, '/quota-retry off')
+      else expect(await found.api.channel('/llm-quota-retry', 'stop', { session })).toEqual({ done: true })
+      await new Promise(resolve => setTimeout(resolve, (50 * number) / STOPS))
+      found.provider.setAnswer({ kind: 'answer', text: 'hello' })
+      await found.restart('kill')
+      // Opened, as by a click: what its log says is told then, and two intervals pass.
+      await found.api.events(session)
+      await new Promise(resolve => setTimeout(resolve, 2_000))
+      expect(messages(await found.api.events(session))).not.toContain(CONTINUATION)
+    }
   })
 
   it('resumes nothing where the deployment does not want it', async () => {
