@@ -30,7 +30,8 @@ export class Pace {
   }
 
   /**
-   * Take the next turn on a route.
+   * Take the next turn on a route. One that is at most a spacing away is taken at once: the next then waits for two, so
+   * that there are still no more than five in any second.
    *
    * @param route - the route.
    * @param leastMs - not before this much from now, in ms.
@@ -43,6 +44,7 @@ export class Pace {
     const free = (this.last.get(name) ?? Number.NEGATIVE_INFINITY) + SPACING_MS + jitter
     const at = Math.max(now + (leastMs > 0 ? leastMs + jitter : 0), free)
     this.last.set(name, at)
-    return at - now
+    const delayMs = at - now
+    return leastMs === 0 && delayMs <= SPACING_MS + JITTER_MS ? 0 : delayMs
   }
 }

@@ -11,7 +11,7 @@ const ROW_KEYS: ReadonlySet<string> = new Set(['id', 'name', 'config', 'disabled
  * @returns their names; none where the host does not show its row.
  */
 export function strayKeys(ctx: Context): string[] {
-  const { entry } = ctx.fiber as unknown as { entry?: { options?: unknown } }
+  const { entry } = (ctx.fiber ?? {}) as unknown as { entry?: { options?: unknown } }
   const options = entry?.options
   return typeof options === 'object' && options !== null ? Object.keys(options).filter(key => !ROW_KEYS.has(key)) : []
 }

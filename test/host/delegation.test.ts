@@ -39,7 +39,7 @@ describe('every other failure', () => {
     ['a full context', new LlmError('This model\'s maximum context length is 8192 tokens', 'CONTEXT_OVERFLOW', { status: 400 })],
     ['a full disk', new Error('write failed: Disk quota exceeded')],
   ])('is left to the harness: %s', async (_name, failure) => {
-    const agent = await started(() => failure)
+    const agent = await started(() => failure, { config: { transient: { enabled: false } } })
     await pass(120_000)
     await agent.whenIdle()
     expect(ending(agent).kind).toBe('error')
@@ -48,7 +48,7 @@ describe('every other failure', () => {
   })
 
   it('keeps its quick native retries', async () => {
-    const agent = await started(() => new LlmError('slow down', 'RATE_LIMIT', { status: 429 }), { policies: { a: native(2, ['RATE_LIMIT']) } })
+    const agent = await started(() => new LlmError('slow down', 'RATE_LIMIT', { status: 429 }), { policies: { a: native(2, ['RATE_LIMIT']) }, config: { transient: { enabled: false } } })
     await pass(60_000)
     await agent.whenIdle()
     expect(shape(agent)).toEqual(['native', 'native'])

@@ -55,7 +55,7 @@ describe('a record that breaks its promise is vetoed', () => {
     ['a wait in another step', { step: 2 }, 'a wait names turn 1/step 2, but the open step is turn 1/step 1'],
     ['a wait in another turn', { turn: 2 }, 'a wait names turn 2/step 1, but the open step is turn 1/step 1'],
     ['a move in another step', move('p', B, { step: 2 }), 'a move to b/n names turn 1/step 2, but the open step is turn 1/step 1'],
-    ['a move that is not at once', move('p', B, { delayMs: 5 }), 'a move to b/n must be due at once, but is delayed by 5 ms'],
+    ['a move that is far off', move('p', B, { delayMs: 700_000 }), 'a move to b/n must be due as soon as its turn on the route comes, but is delayed by 700000 ms'],
     ['a move out of its pool', move('p', { provider: 'c', model: 'o' }), 'a move to c/o leaves its pool "p", which has no such route'],
   ])('%s', async (_name, more, sentence) => {
     const session = await refused({ pools: { p: { routes: [A, B] } } })
