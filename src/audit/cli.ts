@@ -48,6 +48,10 @@ async function main(args: readonly string[]): Promise<number> {
     const { runDoctor } = await import('./doctor/doctor.ts')
     return runDoctor(options.doctor, say)
   }
+  if (options.mend !== undefined) {
+    const { mendFile } = await import('./mend.ts')
+    return say(mendFile(options.mend.from, options.mend.to)), 0
+  }
   const { print, flush } = buffered(say)
   try {
     return await runAudit(options, {

@@ -13,6 +13,8 @@ export interface Options {
   readonly html?: string
   readonly whatIf?: string
   readonly full: boolean
+  /** A log to mend, and its copy. */
+  readonly mend?: { readonly from: string; readonly to: string }
 }
 
 /** A command line that makes no sense. */
@@ -41,6 +43,8 @@ How
   --what-if FILE       replay the same refusals against another configuration of the plugin (JSON or YAML)
   --doctor             instead: is the plugin mounted and its configuration valid, in the home of --home or DSH_HOME
   --run-balances       with --doctor: also run the balance scripts, which use your keys
+  --mend LOG --out FILE
+                       only write a copy of a log of dsh-llm-quota-retry 0.1.0 that hosts from 0.1.3 on load
   --help, --version
 
 Exit codes: 0 all was read, 1 some input could not be read (the rest still is) or the doctor found something wrong, 2 the command line makes no sense.
@@ -61,6 +65,8 @@ const DEFINITIONS = {
   'what-if': { type: 'string' },
   'doctor': { type: 'boolean' },
   'run-balances': { type: 'boolean' },
+  'mend': { type: 'string' },
+  'out': { type: 'string' },
   // For tests: parses every line, as a reader without the fast path would.
   'full-parse': { type: 'boolean' },
   'help': { type: 'boolean', short: 'h' },
@@ -93,7 +99,7 @@ export function readOptions(args: readonly string[]): Options | { readonly docto
   const { values, positionals } = parse(args)
   if (values.help === true) return 'help'
   if (values.version === true) return 'version'
-  for (const name of ['home', 'session', 'provider', 'html', 'what-if'] as const) {
+  for (const name of ['home', 'session', 'provider', 'html', 'what-if', 'mend', 'out'] as const) {
     if (values[name] === '') throw new UsageError(`--${name} wants a value`)
   }
   if (values.only !== undefined && values.only !== 'failovers') {
@@ -106,6 +112,7 @@ export function readOptions(args: readonly string[]): Options | { readonly docto
     return { doctor: { ...values.home === undefined ? {} : { home: values.home }, runBalances: values['run-balances'] === true } }
   }
   if (values['run-balances'] === true) throw new UsageError('--run-balances belongs to --doctor')
+  if ((values.mend === undefined) !== (values.out === undefined)) throw new UsageError('--mend LOG and --out FILE go together')
   return {
     paths: positionals,
     ...values.home === undefined ? {} : { home: values.home },
@@ -120,5 +127,6 @@ export function readOptions(args: readonly string[]): Options | { readonly docto
     ...values.html === undefined ? {} : { html: values.html },
     ...values['what-if'] === undefined ? {} : { whatIf: values['what-if'] },
     full: values['full-parse'] === true,
+    ...values.mend === undefined || values.out === undefined ? {} : { mend: { from: values.mend, to: values.out } },
   }
 }
