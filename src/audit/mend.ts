@@ -2,8 +2,8 @@
  * `dsh-quota-audit --mend`: a copy of a session log that newer hosts load.
  *
  * Up to 0.1.0 the plugin logged settings that nobody typed as commands of a plugin. The format migration of hosts from
- * 0.1.3 on takes commands of the person alone and refuses the whole log. The copy says the same as it is logged today, in
- * the arguments; every other byte stays as it is. The log itself is not written to.
+ * 0.1.3 on takes commands of the person alone and refuses the whole log. The copy says it in the arguments, as is done
+ * today; every other byte stays as it is. The log itself is not written to.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import * as zlib from 'node:zlib'

@@ -6,7 +6,6 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import type { Route } from '../events/route.ts'
-import { foldSession } from '../reducers/session.ts'
 import type { ProjectionUnit } from '../projections/unit.ts'
 
 /** Up to 0.1.1 a session's log is read as `events`, later through `snapshotEvents()`. */
@@ -26,19 +25,52 @@ export function readLog(session: Session): readonly unknown[] {
   return readable.snapshotEvents?.() ?? readable.events ?? []
 }
 
+type Chunk = { readonly type?: unknown; readonly text?: unknown } | null | undefined
+
+/** Only what the model wrote: a refused request may still report a usage of zero. */
+function writtenIn(chunk: Chunk): number {
+  if (typeof chunk?.type !== 'string' || !chunk.type.endsWith('-delta')) return 0
+  if (chunk.type !== 'text-delta') return Number.POSITIVE_INFINITY
+  return typeof chunk.text === 'string' ? chunk.text.length : 0
+}
+
 /**
- * How much an event holds of an answer on its way, which shows that the provider took the request.
+ * How much an event holds of an answer on its way, which shows that the provider took the request. Up to 0.1.2 the log holds them.
  *
  * @param event - an event of a session.
  * @returns UTF-16 units of text; `Infinity` for what no refusal holds (reasoning, a tool call), 0 for every other event.
  */
 export function streamedText(event: unknown): number {
-  const { type, data } = event as { type?: unknown; data?: { chunk?: { type?: unknown; text?: unknown } } }
-  const chunk = data?.chunk?.type
-  // Only what the model wrote: a refused request may still report a usage of zero.
-  if (type !== 'assistant/chunk' || typeof chunk !== 'string' || !chunk.endsWith('-delta')) return 0
-  if (chunk !== 'text-delta') return Number.POSITIVE_INFINITY
-  return typeof data?.chunk?.text === 'string' ? data.chunk.text.length : 0
+  const { type, data } = event as { type?: unknown; data?: { chunk?: Chunk } }
+  return type === 'assistant/chunk' ? writtenIn(data?.chunk) : 0
+}
+
+/** A piece of an answer on its way, as hosts from 0.1.3 on tell of it: their logs hold answers as a whole. */
+interface StreamFrame {
+  readonly agent?: { readonly session?: Session }
+  readonly frame?: { readonly type?: unknown; readonly chunk?: Chunk }
+}
+
+/**
+ * Be told of each piece of an answer on hosts whose logs do not hold them.
+ *
+ * @param ctx - the plugin's context.
+ * @param told - given the session, and how much was written, as {@link streamedText} says it.
+ */
+export function onStreamed(ctx: Context, told: (session: Session, written: number) => void): void {
+  ctx.on('agent/assistant-stream' as never, (({ agent, frame }: StreamFrame) => {
+    if (agent?.session !== undefined && frame?.type === 'chunk') told(agent.session, writtenIn(frame.chunk))
+  }) as never)
+}
+
+/**
+ * How many of a session's first events are its parent's.
+ *
+ * @param session - a live session; up to 0.1.1 the head of a fork says it, later the session.
+ */
+export function inheritedEvents(session: Session): number {
+  const { header, inheritedEventCount } = session as unknown as { header: { seedLength?: number }; inheritedEventCount?: number }
+  return header.seedLength ?? inheritedEventCount ?? 0
 }
 
 /** The part of the projection registry that every release has. */
@@ -100,48 +132,6 @@ export function agentOf(ctx: Context, session: Session): Agent | undefined {
   return ctx.get('agents')?.get(session.id)
 }
 
-/** A stored session that nobody has opened. */
-export interface StoredLog {
-  readonly header: unknown
-  readonly events: readonly unknown[]
-  /** Whether it is a delegated one. */
-  readonly child: boolean
-}
-
-/**
- * The ids of all stored sessions. The host reads the head of every log for it.
- *
- * @param ctx - the plugin's context.
- * @returns `undefined` on a host that stores none.
- * @throws what the host's storage throws.
- */
-export async function storedSessions(ctx: Context): Promise<ReadonlySet<string> | undefined> {
-  const persistence = ctx.get('sessionPersistence' as never) as StoredSessions | undefined
-  return persistence === undefined ? undefined : new Set((await persistence.list()).map(({ id }) => id))
-}
-
-/**
- * Read a stored session without opening it.
- *
- * @param ctx - the plugin's context.
- * @param id - the session's id.
- * @param known - the ids of all stored sessions.
- * @returns its log; `absent` when it was deleted; `undefined` on a host that stores none.
- * @throws what the host's storage throws for a log that cannot be read.
- */
-export async function readStoredLog(ctx: Context, id: string, known: ReadonlySet<string> | undefined): Promise<StoredLog | 'absent' | undefined> {
-  const persistence = ctx.get('sessionPersistence' as never) as StoredSessions | undefined
-  if (persistence === undefined || known === undefined) return undefined
-  if (!known.has(id)) return 'absent'
-  const { meta, events } = await persistence.readFrom(id, 0)
-  return { header: { type: 'session', ...meta }, events, child: meta.origin === 'subagent' }
-}
-
-interface StoredSessions {
-  list(): Promise<readonly { readonly id: string }[]>
-  readFrom(id: string, fromSeq: number): Promise<{ meta: { readonly origin?: string }; events: readonly unknown[] }>
-}
-
 /**
  * Sessions that the person put away.
  *
@@ -190,45 +180,6 @@ export function storageDirectory(ctx: Context, domain: string): string | undefin
   return typeof root === 'string' ? root : undefined
 }
 
-/** From 0.1.2 on a stored session is opened by the controller, before by the API proxy; both compose it as a click does. */
-interface SessionOpeners {
-  readonly sessionController?: { resolveAgent?(id: string): Promise<unknown> }
-  readonly apiProxy?: { readonly sessions?: { models?(request: { rpcId: string; payload: { sessionId: string } }): Promise<unknown> } }
-}
-
-/**
- * Open a stored session the way a person's click does: with its preset, tools and model selection.
- *
- * @param ctx - the plugin's context.
- * @param id - the session's id.
- * @returns its agent, or `undefined` when this host has no way to open one.
- */
-export async function openSession(ctx: Context, id: string): Promise<Agent | undefined> {
-  const agents = (): Agent | undefined => ctx.get('agents')?.get(id as Agent['id'])
-  if (agents() !== undefined) return agents()
-  const openers: SessionOpeners = {
-    ...optional(ctx, 'sessionController'), ...optional(ctx, 'apiProxy'),
-  }
-  if (openers.sessionController?.resolveAgent !== undefined) await openers.sessionController.resolveAgent(id)
-  // Reading its models is the smallest thing that opens a session there.
-  else if (openers.apiProxy?.sessions?.models !== undefined) await openers.apiProxy.sessions.models({ rpcId: randomUUID(), payload: { sessionId: id } })
-  else await resumeInProcess(ctx, id)
-  return agents()
-}
-
-const optional = (ctx: Context, name: string): Record<string, unknown> => {
-  const service: unknown = ctx.get(name as never)
-  return service === undefined ? {} : { [name]: service }
-}
-
-/** A host without presets and pickers: the session's last route is all there is to restore. */
-async function resumeInProcess(ctx: Context, id: string): Promise<void> {
-  const stored = await readStoredLog(ctx, id, await storedSessions(ctx))
-  if (stored === undefined || stored === 'absent') return
-  const { route } = foldSession([stored.header, ...stored.events]).step
-  await ctx.get('agents')?.resume({ resumeSessionId: id as Session['id'], ...route === null ? {} : { agentOptions: { ...route } } })
-}
-
 /** Up to 0.1.1 a session's pick is known to the API proxy alone. */
 interface ModelsReader {
   readonly sessions?: { models?(request: { rpcId: string; payload: { sessionId: string } }): Promise<{ readonly result?: { readonly value?: { readonly current?: unknown } } }> }
@@ -257,7 +208,8 @@ export async function shownModel(ctx: Context, session: Session): Promise<Route 
  * @param told - given the session, where that is known.
  */
 export function onPick(ctx: Context, told: (session?: Session) => void): void {
-  ctx.on('settings/updated' as never, (() => { told() }) as never)
+  // The second is its name from 0.1.7 on.
+  for (const name of ['settings/updated', 'settings/document-updated']) ctx.on(name as never, (() => { told() }) as never)
   ctx.on('session/event', (session: Session, event: unknown) => {
     if ((event as { type?: unknown }).type === 'model/selection') told(session)
   })

@@ -23,7 +23,7 @@ import { openChannel } from './channel.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { registerCommands } from './commands.ts'
 import { Gates } from './gates.ts'
-import { keepInnermost, lastUsed, liveSession, liveSessions, onArchived, onPick, registerProjection, shownModel, streamedText } from './harness.ts'
+import { keepInnermost, lastUsed, liveSession, liveSessions, onArchived, onPick, onStreamed, registerProjection, shownModel, streamedText } from './harness.ts'
 import { attachStorage, Journal } from './journal-store.ts'
 import { Pace } from './pace.ts'
 import { createKeep } from './keep.ts'
@@ -241,15 +241,18 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
 
   const resume = new Resume({ ctx, config, clock, scheduler, book, gates, journal, voice })
 
-  ctx.on('session/event', guarded(warn, 'reading an event', (session: Session, event: unknown) => {
+  const streams = (session: Session, written: number): void => {
     // The first words of an answer may be those of a refusal.
-    if (gates.isProbing(session.id) && proof.streams(session.id, streamedText(event))) {
-      const { route } = book.of(session).step
-      if (route !== null) gates.streaming(session.id, route)
-    }
+    if (!gates.isProbing(session.id) || !proof.streams(session.id, written)) return
+    const { route } = book.of(session).step
+    if (route !== null) gates.streaming(session.id, route)
+  }
+  ctx.on('session/event', guarded(warn, 'reading an event', (session: Session, event: unknown) => {
+    streams(session, streamedText(event))
     proof.said = bareText(event)
     book.observe(session, event)
   }))
+  onStreamed(ctx, guarded(warn, 'reading a stream', streams))
   ctx.on('agent/created', guarded(warn, 'inheriting settings', ({ agent }: { agent: Agent }) => { settings.inherit(agent) }))
   ctx.on('agent/created', guarded(warn, 'restoring messages', ({ agent }: { agent: Agent }) => { resume.opened(agent) }))
   ctx.on('agent/inbox/inserted', guarded(warn, 'reading a message', ({ agent, message }) => {

@@ -4,6 +4,7 @@ import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { POLICY } from '../events/policy-key.ts'
 import { type Route, sameRoute } from '../events/route.ts'
+import { sourceOf } from '../events/source.ts'
 import type { Config } from '../policy/config.ts'
 import { decideResume, deliveryFor, heldWait, type ResumeDecision } from '../policy/resume.ts'
 import { resolvePool } from '../policy/settings.ts'
@@ -13,10 +14,11 @@ import { foldSession, type SessionState } from '../reducers/session.ts'
 import type { Waiting } from '../reducers/waiting.ts'
 import type { Clock } from './clock.ts'
 import type { Gates } from './gates.ts'
-import { archivedSessions, liveSession, liveSessions, openSession, readLog, readStoredLog, storedSessions } from './harness.ts'
+import { archivedSessions, inheritedEvents, liveSession, liveSessions, readLog } from './harness.ts'
 import type { Journal } from './journal-store.ts'
 import type { SessionBook } from './book.ts'
 import type { Scheduler } from './scheduler.ts'
+import { openSession, readStoredLog, storedSessions } from './stored.ts'
 import type { Voice } from './voice.ts'
 
 /** What the resuming works with. */
@@ -46,8 +48,9 @@ interface Look {
 
 /** Time between two sessions that go on for which nothing has to be asked, in ms. */
 const SPREAD_MS = 250
-/** Time to the next look at sessions that could not be read or opened, in ms. */
+/** Time to the next look at sessions that could not be read or opened, in ms: at first, and at most. */
 const AGAIN_MS = 60_000
+const AGAIN_MOST_MS = 3_600_000
 
 /**
  * Takes up the runs that waited when the host ended.
@@ -62,6 +65,8 @@ export class Resume {
   /** The looks so far, one after another: storage may come, or come back, while one runs. */
   private looks: Promise<void> = Promise.resolve()
   private lookAgain = false
+  /** Time to the next look; each that finds one that cannot be taken up doubles it. */
+  private againMs = AGAIN_MS
   private saidFailed = false
   private readonly lifetime = new AbortController()
 
@@ -139,7 +144,9 @@ export class Resume {
     const { clock, scheduler } = this.parts
     if (this.lookAgain || this.lifetime.signal.aborted) return
     this.lookAgain = true
-    scheduler.at(clock.now() + AGAIN_MS, () => {
+    const { againMs } = this
+    this.againMs = Math.min(2 * againMs, AGAIN_MOST_MS)
+    scheduler.at(clock.now() + againMs, () => {
       this.lookAgain = false
       void this.start()
     })
@@ -263,6 +270,7 @@ export class Resume {
       if (agent.status === 'idle') this.parts.journal.append({ type: 'sessionReleased', session: session.id, at: clock.now() })
       return
     }
+    this.againMs = AGAIN_MS
     deliver(agent, config.continuation)
   }
 }
@@ -276,7 +284,7 @@ interface Inbox {
 /** Put the person's dropped messages back into the queue. @returns our own messages that an earlier start left there. */
 function restore(agent: Agent): readonly string[] {
   const { session } = agent
-  const delivery = deliveryFor(foldInbox(readLog(session), session.header.seedLength ?? 0), POLICY)
+  const delivery = deliveryFor(foldInbox(readLog(session), inheritedEvents(session)), POLICY)
   for (const { queue, message } of delivery.restore) (agent.inbox as unknown as Inbox).append(queue, message)
   return delivery.superseded
 }
@@ -285,6 +293,6 @@ function restore(agent: Agent): readonly string[] {
 function deliver(agent: Agent, continuation: string): void {
   for (const id of restore(agent)) (agent.inbox as unknown as Inbox).remove(id)
   agent.steer({
-    id: randomUUID(), role: 'user', content: [{ type: 'text', text: continuation }], source: { kind: 'plugin', plugin: POLICY },
+    id: randomUUID(), role: 'user', content: [{ type: 'text', text: continuation }], source: sourceOf(POLICY, agent.session.header.version),
   } as unknown as Parameters<Agent['steer']>[0])
 }

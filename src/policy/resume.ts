@@ -1,6 +1,7 @@
 import type { Fact } from '../events/facts.ts'
 import type { QueuedMessage, QueueName } from '../events/inbox.ts'
 import type { Route } from '../events/route.ts'
+import { isSourceOf } from '../events/source.ts'
 import type { InboxState } from '../reducers/inbox.ts'
 import { type HoldPolicy, holdOf } from '../reducers/hold.ts'
 import type { SessionState } from '../reducers/session.ts'
@@ -164,7 +165,7 @@ export interface Delivery {
  * @param plugin - the name that our messages carry.
  */
 export function deliveryFor(inbox: InboxState, plugin: string): Delivery {
-  const isOurs = ({ source }: QueuedMessage): boolean => source?.kind === 'plugin' && source.plugin === plugin
+  const isOurs = ({ source }: QueuedMessage): boolean => isSourceOf(source, plugin)
   return {
     restore: inbox.dropped.filter(({ message }) => !isOurs(message)),
     superseded: [...inbox.pending['next-step'], ...inbox.pending['next-turn']].filter(isOurs).map(({ id }) => id),

@@ -162,7 +162,8 @@ describe('the journal', () => {
   })
 
   it('writes a burst of a thousand sessions in a handful of puts', async () => {
-    const host = await open({ script: () => spent() })
+    // A thousand logs that are all alike.
+    const host = await open({ script: () => spent(), loadsLater: false })
     await settle(200)
     let puts = 0
     host.ctx.on('domain/changed', (change: any) => { if (JSON.stringify(change).includes('llm_quota_retry')) puts += 1 })

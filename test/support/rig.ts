@@ -99,6 +99,8 @@ export interface RigOptions {
   readonly loadsLater?: boolean
   /** `false` leaves the companion of the harness's retries out, which objects to some of what ours objects to. */
   readonly retryInvariant?: boolean
+  /** Services as the plugin alone sees them, in the shape of another release, made from the real ones. */
+  readonly sees?: (ctx: any) => Readonly<Record<string, unknown>>
   /** More plugins, mounted before or after ours. */
   readonly before?: (ctx: Context) => Promise<unknown>
   readonly after?: (ctx: Context) => Promise<unknown>
@@ -138,6 +140,15 @@ const companion = (violations: string[]) => ({
   } as any),
 })
 
+/** A context that finds other services under some names. */
+const seeing = (ctx: Context, services: Readonly<Record<string, unknown>>): Context => new Proxy(ctx, {
+  get: (target: any, key) => {
+    if (key === 'get') return (name: string) => Object.hasOwn(services, name) ? services[name] : target.get(name)
+    const value = target[key]
+    return typeof value === 'function' ? value.bind(target) : value
+  },
+})
+
 async function mountHost(ctx: any, root: string, { storage, retryInvariant }: RigOptions, violations: string[]): Promise<void> {
   await ctx.plugin(LlmRuntime)
   await ctx.plugin(SessionStore)
@@ -173,7 +184,7 @@ export async function rig(options: RigOptions): Promise<Rig> {
   const underTest = {
     name: QuotaRetry.name,
     inject: QuotaRetry.inject,
-    apply: (inner: Context, config: ConfigInput) => { QuotaRetry.apply(inner, config, { sink: (line) => { warnings.push(line) }, ...options.clock === undefined ? {} : { clock: options.clock } }) },
+    apply: (inner: Context, config: ConfigInput) => { QuotaRetry.apply(options.sees === undefined ? inner : seeing(inner, options.sees(ctx)), config, { sink: (line) => { warnings.push(line) }, ...options.clock === undefined ? {} : { clock: options.clock } }) },
   }
   const plugin = options.plugin === false ? undefined : await ctx.plugin(underTest, options.config)
   await options.after?.(ctx)
