@@ -90,7 +90,7 @@ describe('a record that breaks its promise is vetoed', () => {
   })
 
   it('in a log that is loaded: the session does not come up', async () => {
-    host = await rig({ script: () => spent(), retryInvariant: false })
+    host = await rig({ script: () => spent(), retryInvariant: false, loadsLater: false })
     const seed = [{ type: 'turn/start', seq: 0, time: 1, data: { turn: 1 } }, { type: 'step/start', seq: 1, time: 1, data: { turn: 1, step: 1 } }, { type: 'llm/retry', seq: 2, time: 1, data: planned({ step: 3 }) }]
     expect(objection(() => host.ctx.sessions.create('loaded', { seed }))).toContain('turn 1/step 3')
   })
