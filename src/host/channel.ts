@@ -17,6 +17,7 @@ import { configFiles } from './config-files.ts'
 import { liveSession } from './harness.ts'
 import type { Journal } from './journal-store.ts'
 import type { Keep } from './keep.ts'
+import { type Answer, openLocalChannel } from './local-channel.ts'
 import type { Resume } from './resume.ts'
 import type { Router } from './pool/router.ts'
 import { strayKeys } from './row.ts'
@@ -61,17 +62,6 @@ export interface ChannelParts {
   readonly journal: Journal
   readonly settings: Pick<SettingsWriter, 'stay'>
   readonly keep: Keep
-}
-
-type Answer =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly error: { readonly code: 'bad-request'; readonly message: string; readonly details: { readonly issues: unknown[] } } }
-
-/** The part of the host's connection that is used. */
-interface HostConnection {
-  readonly rpc: {
-    handle(channel: string, handler: (endpoint: string, payload: unknown, signal: AbortSignal) => Promise<Answer>, options: { readonly authority: 'loopback' }): unknown
-  }
 }
 
 const refuse = (message: string, issues: unknown[] = []): Answer => ({ ok: false, error: { code: 'bad-request', message, details: { issues } } })
@@ -218,12 +208,11 @@ function revisionOf({ at: _at, report: { at: _reportAt, ...report }, ...page }: 
  * @param parts - what the channel works with.
  */
 export function openChannel(ctx: Context, parts: ChannelParts): void {
-  ctx.inject(['connection' as never], (inner: Context) => {
+  openLocalChannel(ctx, CHANNEL, (inner) => {
     const channel = new Channel(ctx, parts)
     inner.on('llm-quota-retry/failover', (moved) => { channel.moved('failover', moved) })
     inner.on('llm-quota-retry/moved', (moved) => { channel.moved('before', moved) })
-    const { rpc } = inner.get('connection' as never) as unknown as HostConnection
-    rpc.handle(CHANNEL, (endpoint, payload, signal) => channel.handle(endpoint, payload, signal), { authority: 'loopback' })
     inner.effect(() => () => { channel.close() }, 'llm-quota-retry: channel')
+    return (endpoint, payload, signal) => channel.handle(endpoint, payload, signal)
   })
 }

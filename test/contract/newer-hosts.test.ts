@@ -1,4 +1,5 @@
 /** The plugin on hosts of newer shapes, in the real loop of the pinned one. */
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,6 +34,7 @@ async function open(options: Parameters<typeof rig>[0]): Promise<Rig> {
   return host
 }
 
+const journal = (): string => join(root, 'storages', 'llm_quota_retry.json')
 const waits = (agent: any): any[] => eventsOf(agent, 'llm/retry')
 const completed = (agent: any): number => eventsOf(agent, 'turn/end').filter(({ data }) => data.reason.kind === 'completed').length
 const continuations = (agent: any): any[] => eventsOf(agent, 'user/message').filter(({ data }) => isSourceOf(data.source, OURS))
@@ -44,6 +46,7 @@ async function restarted(sees: NonNullable<Parameters<typeof rig>[0]['sees']>): 
   agent.followup(user('work'))
   await until(() => waits(agent).length === 1, 'the wait')
   await first.ctx.sessions.flush(agent.session)
+  await until(() => existsSync(journal()) && readFileSync(journal(), 'utf8').includes('"s1"'), 'the index')
   await hosts.pop()!.dispose()
   return open({ script: () => say('back'), config: { resumeDelaySeconds: 0 }, sees })
 }
@@ -146,8 +149,8 @@ describe('a pick that 0.1.2 logs', () => {
     await passUntil(() => waits(agent).some(({ data }) => data.delayMs > 60_000), 'the wait', 1_000)
     const shown = eventsOf(agent, 'model/selection')
     expect(shown.map(({ data }) => data)).toContainEqual({ provider: 'b', model: 'n' })
+    expect(foldSession(agent.session.events).picks.picked).toBeNull()
     const asked = host.adapter.requests.length
-    // Had it read as a pick the session would have asked soon.
     await pass(60_000)
     expect([host.adapter.requests.length, eventsOf(agent, 'turn/end')]).toEqual([asked, []])
     agent.session.append('model/selection', { provider: 'c', model: 'k' })
