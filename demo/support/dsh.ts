@@ -1,6 +1,5 @@
 /** Runs the real pinned host as a process. */
-import { join } from 'node:path'
-import { binDir, type Home } from './home.ts'
+import { dsh, type Home } from './home.ts'
 import { isBlockedPort } from './ports.ts'
 import { start, type Running } from './process.ts'
 
@@ -36,7 +35,7 @@ export interface HeadlessRun extends Running { done: Promise<HeadlessResult> }
  */
 export function startHeadless(home: Home, task: string, options: HeadlessOptions = {}): HeadlessRun {
   const limit = options.timeoutMs ?? PATIENCE_MS
-  const running = start(join(binDir, 'dsh'), ['--profile', home.profile, task], {
+  const running = start(dsh, ['--profile', home.profile, task], {
     cwd: home.cwd, env: home.env, onStderr: options.onStderr,
   })
   const cancel = (): void => { cancelHeadless(running) }
@@ -119,7 +118,7 @@ async function assertServing(running: Running, url: string): Promise<void> {
 export async function startWeb(home: Home, options: WebOptions = {}): Promise<WebHost> {
   for (;;) {
     const args = ['--profile', home.profile, '--no-open', '--port', String(options.port ?? 0)]
-    const running = start(join(binDir, 'dsh'), args, { cwd: home.cwd, env: home.env })
+    const running = start(dsh, args, { cwd: home.cwd, env: home.env })
     const timer = setTimeout(running.kill, options.timeoutMs ?? PATIENCE_MS)
     const stop = async (): Promise<void> => {
       running.signal('SIGTERM')

@@ -26,6 +26,12 @@ const execFileAsync = promisify(execFile)
 /** Binaries of this checkout: the pinned host, Node 24 and pnpm. */
 export const binDir = fileURLToPath(new URL('../../node_modules/.bin', import.meta.url))
 
+/** A host built by `scripts/host-next.mjs`, which the suite and the demo then run on; the pinned one otherwise. */
+const { DSH_HOST } = process.env
+
+/** The command of the host. */
+export const dsh = join(DSH_HOST === undefined || DSH_HOST === '' ? binDir : join(DSH_HOST, 'bin'), 'dsh')
+
 /** A model entry of a provider; a bare string is its id. */
 export type ModelSpec = string | { id: string; [field: string]: unknown }
 
@@ -158,7 +164,7 @@ export async function makeHome(options: HomeOptions): Promise<Home> {
   const plugin = async (args: readonly string[]): Promise<void> => {
     // pnpm finds its store through the caller's own home, and must not ask a registry for what is in it.
     const installEnv = { ...process.env, ...env, HOME: process.env.HOME, npm_config_prefer_offline: 'true' }
-    await execFileAsync(join(binDir, 'dsh'), ['plugin', '--profile', options.profile, ...args], { cwd, env: installEnv })
+    await execFileAsync(dsh, ['plugin', '--profile', options.profile, ...args], { cwd, env: installEnv })
   }
   const configure = (patches: readonly RowPatch[]): void => {
     mkdirSync(profileDir, { recursive: true })

@@ -160,6 +160,24 @@ describe('a pick that 0.1.2 logs', () => {
   })
 })
 
+describe('a setting as 0.1.7 tells of it', () => {
+  it('is a look at what is picked', async () => {
+    let shown = { provider: 'a', model: 'm' }
+    const host = await open({
+      script: ({ provider }) => provider === 'b' ? say('hi') : spent(), config: { longTermDelayMs: HOUR },
+      sees: () => ({ apiProxy: { sessions: { models: async () => ({ result: { value: { current: shown } } }) } } }),
+    })
+    const agent = await host.start()
+    agent.followup(user('work'))
+    await until(() => waits(agent).length === 1, 'the wait')
+    shown = { provider: 'b', model: 'n' }
+    host.ctx.emit('settings/document-updated', 'agent-default-model', 3)
+    await pass(15_000)
+    await agent.whenIdle()
+    expect([host.adapter.routes, completed(agent)]).toEqual([['a/m', 'b/n'], 1])
+  })
+})
+
 describe('a stream that 0.1.3 keeps out of the log', () => {
   it('tells those who wait that the one who asks is being answered', async () => {
     let finish = (): void => {}

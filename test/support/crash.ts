@@ -8,7 +8,7 @@
 import { existsSync, type FSWatcher, readFileSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { binDir, type Home, makeHome } from '../../demo/support/home.ts'
+import { dsh, type Home, makeHome } from '../../demo/support/home.ts'
 import { isBlockedPort } from '../../demo/support/ports.ts'
 import { type Running, start } from '../../demo/support/process.ts'
 import { type Answer, type Provider, refusals, startProvider } from '../../demo/support/provider.ts'
@@ -161,7 +161,7 @@ export class CrashWorld {
   }
 
   private spawn(): void {
-    this.host = start(join(binDir, 'dsh'), ['--profile', 'web', '--no-open', '--port', '0'], { cwd: this.home.cwd, env: this.home.env })
+    this.host = start(dsh, ['--profile', 'web', '--no-open', '--port', '0'], { cwd: this.home.cwd, env: this.home.env })
   }
 
   private async ready(): Promise<WebApi> {
