@@ -202,8 +202,9 @@ describe('a stream that 0.1.3 keeps out of the log', () => {
     await pass(30_000)
     expect(host.adapter.requests.length).toBe(before + 1)
     const prober = agents.find(agent => eventsOf(agent, 'llm/retry-started').length === 1)
-    const [start, piece] = streamFrames(prober, ['a'])
-    host.ctx.emit('agent/assistant-stream', start)
+    const [start, word, piece] = streamFrames(prober, ['Sorry', 'a'.repeat(2_000)])
+    // The first words may be those of a refusal.
+    for (const frame of [start, word]) host.ctx.emit('agent/assistant-stream', frame)
     await pass(30_000)
     expect(host.adapter.requests.length).toBe(before + 1)
     host.ctx.emit('agent/assistant-stream', piece)
