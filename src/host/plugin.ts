@@ -89,6 +89,13 @@ class Proof {
   }
 }
 
+/** Hears what streams in for the one who asks: the first words of an answer may be those of a refusal. */
+const streamReader = (gates: Gates, proof: Proof, book: SessionBook) => (session: Session, written: number): void => {
+  if (!gates.isProbing(session.id) || !proof.streams(session.id, written)) return
+  const { route } = book.of(session).step
+  if (route !== null) gates.streaming(session.id, route)
+}
+
 /** What a fact of a session may set in motion. */
 interface Moving {
   readonly journal: Journal
@@ -241,12 +248,7 @@ export function apply(ctx: Context, input?: ConfigInput, internals: Internals = 
 
   const resume = new Resume({ ctx, config, clock, scheduler, book, gates, journal, voice })
 
-  const streams = (session: Session, written: number): void => {
-    // The first words of an answer may be those of a refusal.
-    if (!gates.isProbing(session.id) || !proof.streams(session.id, written)) return
-    const { route } = book.of(session).step
-    if (route !== null) gates.streaming(session.id, route)
-  }
+  const streams = streamReader(gates, proof, book)
   ctx.on('session/event', guarded(warn, 'reading an event', (session: Session, event: unknown) => {
     streams(session, streamedText(event))
     proof.said = bareText(event)
