@@ -1,5 +1,4 @@
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from 'react'
-import { Chevron } from '../glyphs.tsx'
 import { Label } from './Label.tsx'
 import { Menu, type MenuGroup, useInView } from '../menu/Menu.tsx'
 
@@ -123,7 +122,6 @@ export function Chip({ kind, glyph, label, value, menuTitle, groups, card, statu
       >
         <span className="lqr-sr">{label}</span>
         <Label glyph={glyph} words={wordsOf(label, value)} value={value} />
-        <Chevron />
       </button>
       <span className="lqr-sr" role="status">{status}</span>
       {problem !== null && <div className="lqr-card lqr-hover lqr-problem" role="alert">{problem}</div>}

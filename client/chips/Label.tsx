@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { Chevron } from '../glyphs.tsx'
 
 /** A value longer than this is cut in its middle where there is no room for it: names differ at their ends. */
 const WHOLE = 14
@@ -6,8 +7,8 @@ const WHOLE = 14
 const END = 7
 
 /**
- * What stands in a chip. Where the composer has no room, first the words go, then the middle of the value, then all but
- * the sign of the chip.
+ * What stands in a chip. Where the composer has no room, first the words go, then the middle of the value, then the arrow, then
+ * all but the sign of the chip.
  */
 export function Label({ glyph, words, value }: {
   readonly glyph: ReactNode
@@ -24,6 +25,7 @@ export function Label({ glyph, words, value }: {
         <span className="lqr-value"><span className="lqr-head">{value.slice(0, cut)}</span>{value.slice(cut)}</span>
         {words !== '' && <span className="lqr-words">{words}</span>}
       </span>
+      <Chevron />
     </span>
   )
 }

@@ -33,10 +33,17 @@ function routesGroup(report: RoutesReport | undefined, pool: string | null, curr
   const routes = report?.pools.find(found => found.pool === pool)?.routes
   if (pool === null || routes === undefined) return []
   const rows = routes.map(route => ({
-    id: ROUTE_ROW + routeText(route), label: routeText(route), hint: standText(route, viewer, t), disabled: route.grade === 'absent',
+    id: ROUTE_ROW + routeText(route), label: routeText(route), hint: route.grade === 'marked' ? t('pool.marked', { stand: standText(route, viewer, t) }) : standText(route, viewer, t), disabled: route.grade === 'absent',
     current: route.provider === current?.provider && route.model === current.model,
   }))
   return [{ title: t('pool.routes', { pool }), rows }]
+}
+
+/** Why a session was moved; a host half from before says nothing, and knew refusals alone. */
+function reasonText({ from, to, why }: NonNullable<QuotaRetryFacts['lastMove']>, t: Translate): string {
+  if (why === 'assigned') return t('pool.assigned')
+  if (why === 'preferred') return t('pool.preferred', { route: routeText(to) })
+  return from === null ? t('wait.title') : t('pool.spent', { route: routeText(from) })
 }
 
 function MoveCard({ move, viewer, t }: { readonly move: NonNullable<QuotaRetryFacts['lastMove']>; readonly viewer: Viewer; readonly t: Translate }): ReactNode {
@@ -47,7 +54,7 @@ function MoveCard({ move, viewer, t }: { readonly move: NonNullable<QuotaRetryFa
       <Fact name={t('pool.to')}>{routeText(move.to)}</Fact>
       <Fact name={t('pool.pool')}>{move.pool}</Fact>
       <Fact name={t('pool.at')}>{viewer.time(move.at)}</Fact>
-      {move.from !== null && <Fact name={t('pool.reason')}>{t('pool.spent', { route: routeText(move.from) })}</Fact>}
+      <Fact name={t('pool.reason')}>{reasonText(move, t)}</Fact>
     </div>
   )
 }
@@ -70,7 +77,9 @@ export function PoolChip({ useProjection, useSession, sessionId, submit, pools, 
   const select = async (id: string): Promise<string | null> => {
     const route = report?.pools.flatMap(({ routes }) => routes).find(found => ROUTE_ROW + routeText(found) === id)
     if (route !== undefined) {
-      const { model, provider, reasoningEffort } = route
+      const { grade, model, provider, reasoningEffort } = route
+      // A request would be moved off it again before it is sent.
+      if (grade === 'marked') await submit(`/quota-routes clear ${routeText(route)}`)
       const taken = await directory?.select({ provider, model, ...reasoningEffort === undefined ? {} : { reasoningEffort } }).then(() => true, () => false)
       return taken === true ? null : t('failed.route')
     }

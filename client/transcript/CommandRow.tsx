@@ -10,6 +10,9 @@ interface CommandNode {
   readonly outcome?: { readonly kind?: string; readonly text?: string } | null
 }
 
+/** A note on where requests go stands in the log as a command that nobody typed; what it says is all there is to it. */
+const NOTE = /^ *(?:moved|picked|stands) \S*\//
+
 /** One of our commands in one line: what was asked for, and what came of it. */
 export function CommandRow({ node, viewer, t }: SessionProps & { readonly node: CommandNode; readonly viewer: Viewer }): ReactNode {
   const [open, setOpen] = useState(false)
@@ -22,7 +25,7 @@ export function CommandRow({ node, viewer, t }: SessionProps & { readonly node: 
   return (
     <div className="lqr-command" data-state={state} data-lqr="command">
       <div className="lqr-command-head">
-        <span className="lqr-command-name">/{node.name}{node.args?.trimEnd()}</span>
+        {!NOTE.test(node.args ?? '') && <span className="lqr-command-name">/{node.name}{node.args?.trimEnd()}</span>}
         <span className="lqr-command-text" title={first}>{first}</span>
         {more.length > 0 && (
           <button type="button" className="lqr-disclose" aria-expanded={open} onClick={() => { setOpen(!open) }}>{t('command.more')}</button>

@@ -41,6 +41,12 @@ const LINES: readonly (readonly [en: string, zh: string])[] = [
   ['this host would not send to it: {text}', '此主机不会向其发送：{text}'],
   ['Not marked any more: {a}. The next request there may be refused once.', '已清除标记：{a}。下一次请求可能会被拒绝一次。'],
   ['{a} is not marked. Marked: {b}.', '{a} 没有标记。现有标记：{b}。'],
+  ['Requests go to {a}, which you picked.', '请求发往你选择的 {a}。'],
+  ['Requests go to {a} (pool {b}): {c} is out of allowance.', '请求发往 {a}（路由池 {b}）：{c} 的额度已用尽。'],
+  ['Requests go to {a}: the session was put in pool {b}.', '请求发往 {a}：此会话被置于路由池 {b}。'],
+  ['Requests go to {a}: pool {b} prefers {c}, and it is usable again.', '请求发往 {a}：路由池 {b} 优先使用 {c}，且它已恢复可用。'],
+  ['Requests go to {a}: this session was put in a pool after {b} was picked.', '请求发往 {a}：选择 {b} 之后，此会话被置于路由池。'],
+  ['{a}, which you picked, is out of allowance: requests go to {b} until it can be asked again.', '你选择的 {a} 额度已用尽：在它可以再次请求之前，请求发往 {b}。'],
   ['Usage: {a}. {text}', '用法：{a}。'],
 ]
 

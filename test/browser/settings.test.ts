@@ -32,7 +32,7 @@ function foreign(url: string, headers: Record<string, string>): Promise<number> 
 
 describe.skipIf(skipBrowser)('the settings page', { timeout: 150_000 }, () => {
   let stage: Stage
-  beforeAll(async () => { stage = await openStage({ config }) }, 120_000)
+  beforeAll(async () => { stage = await openStage({ config, patches: [{ id: 'llm-quota-retry', maxWaitMs: 5 } as never] }) }, 120_000)
   afterAll(async () => { await (stage as Stage | undefined)?.close() })
   afterEach(() => { expect((stage as Stage | undefined)?.problems() ?? []).toEqual([]) })
 
@@ -54,7 +54,7 @@ describe.skipIf(skipBrowser)('the settings page', { timeout: 150_000 }, () => {
     await pools.getByRole('button', { name: 'Refresh readings' }).click()
     await pools.getByText('3.5 of 10 usd left').first().waitFor()
     expect(await pools.getByRole('meter').first().getAttribute('aria-valuenow')).toBe('3.5')
-    expect(await pools.innerText()).toContain('chosen from 1 usd')
+    expect(await pools.innerText()).toContain('not chosen below 1 usd')
     const waiting = part(page, 'Sessions that wait')
     expect(await waiting.innerText()).toContain('No session waits.')
     await stage.api.executeCommand(session, '/quota-pool off')
@@ -63,10 +63,42 @@ describe.skipIf(skipBrowser)('the settings page', { timeout: 150_000 }, () => {
     expect(await waiting.innerText()).toMatch(/A short title[^]*alpha\/m[^]*Insufficient Balance/)
     await pools.getByText('Out of allowance').waitFor()
     expect(await pools.innerText()).toMatch(/Marked until \d/)
+    // A mark is cleared by one who was told what that may cost.
+    await pools.getByRole('button', { name: 'Clear the mark of alpha/m' }).click()
+    await pools.getByText('It may cost one refused request.').waitFor()
+    await pools.getByRole('button', { name: 'Keep it' }).click()
+    expect(await pools.innerText()).toContain('Out of allowance')
+    await pools.getByRole('button', { name: 'Clear the mark of alpha/m' }).click()
+    await pools.getByRole('button', { name: 'Clear it' }).click()
+    await pools.getByText('Out of allowance').waitFor({ state: 'detached' })
     stage.alpha.setAnswer(reply('here again'))
     await waiting.getByRole('button', { name: /^Retry now/ }).click()
     await waiting.getByText('No session waits.').waitFor()
     await pools.getByText('Out of allowance').waitFor({ state: 'detached' })
+  })
+
+  it('has its titles in one line, and nothing beyond its edge, on a phone', async () => {
+    const page = await stage.page({ session: await stage.session(), viewport: { width: 390, height: 860 } })
+    await open(page)
+    for (const title of await page.locator('[data-lqr=page] h3').all()) {
+      const { height } = (await title.boundingBox())!
+      expect(height, await title.innerText()).toBeLessThan(50)
+    }
+    expect(await page.locator('[data-lqr=page]').evaluate((node: any) => node.scrollWidth - node.clientWidth)).toBe(0)
+  })
+
+  it('is all in Chinese in a Chinese page, the answers of commands and the balance sources too', async () => {
+    const session = await stage.session()
+    for (const line of ['/quota-retry off', '/quota-retry default', '/quota-pool status', '/quota-pool nosuch', '/quota-routes']) await stage.api.executeCommand(session, line)
+    const page = await stage.page({ session, locale: 'zh-CN' })
+    const rows = page.locator('[data-lqr=command]')
+    await expect.poll(() => rows.count()).toBe(5)
+    for (const text of await rows.allInnerTexts()) expect(text).toMatch(/\p{Script=Han}/u)
+    expect(await rows.nth(3).innerText()).toContain('没有名为“nosuch”的路由池')
+    await open(page, '额度与路由', '设置')
+    const settings = part(page, '生效的配置')
+    expect(await settings.innerText()).toMatch(/另有 2 个参数/)
+    expect(await settings.innerText()).not.toMatch(/argument|default\)/)
   })
 
   it('stops a wait, and shows a failover', async () => {
@@ -93,6 +125,8 @@ describe.skipIf(skipBrowser)('the settings page', { timeout: 150_000 }, () => {
     const text = await settings.innerText()
     expect(text).toContain(`Set in ${join(stage.home.dir, 'profiles', 'web', 'cordis.patch.yml')}`)
     expect(text).toMatch(/longTermDelayMs\s+2 hrs?\s/)
+    for (const key of ['resumeOnStart', 'resumeConcurrency', 'resumeDelaySeconds', 'continuation']) expect(text).toContain(key)
+    expect(text).toContain('Not read, for it stands beside "config:" and not under it: maxWaitMs')
     expect(text).toMatch(/exhaustedCooldownMs\s+1 hr? \(default\)/)
     expect(text).toMatch(/balances\.beta\s+script node .*reading\.mjs, 2 more arguments, apiKeyEnv BETA_KEY, env REGION, unit usd/)
     const answer = JSON.stringify(await stage.api.channel('/llm-quota-retry', 'watch', { known: null }))

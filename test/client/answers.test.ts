@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { chineseAnswer } from '../../client/transcript/answers.ts'
+import { MOVED_WHYS } from '../../src/events/route-notes.ts'
 import { parseConfig } from '../../src/policy/config.ts'
+import { noteText } from '../../src/projections/notes.ts'
 import { routesReport, routesText } from '../../src/projections/routes.ts'
 import { poolStatusText, retryStatusText } from '../../src/projections/status.ts'
 import { foldSession } from '../../src/reducers/session.ts'
@@ -32,6 +34,15 @@ describe('answers of commands in a Chinese page', () => {
       '       此主机不会向其发送：no such model',
       '  > 2. b/n：可用；剩余 8 / 10 usd；1 分钟前读取；低于 5 usd 时不选用；重置时间 on Monday；提供方称：slow, very',
     ])
+  })
+
+  it('say where requests go', () => {
+    const from = { provider: 'a', model: 'm' }
+    const to = { provider: 'b', model: 'n' }
+    const state = foldSession(log().turn().asks().rows)
+    for (const why of MOVED_WHYS) expect(english(noteText({ kind: 'moved', base: from, from, to, pool: 'medium', why }, state))).toEqual([])
+    expect(english(noteText({ kind: 'picked', route: to }, state))).toEqual([])
+    expect(english(noteText({ kind: 'stands', route: to }, state))).toEqual([])
   })
 
   it.each([

@@ -155,6 +155,24 @@ describe('a host that ends while a session waits', { timeout: 60_000 }, () => {
     expect(messages(await found.api.events(second))).not.toContain(CONTINUATION)
   })
 
+  it('has a run that would go on by itself stopped, and leaves the switch as it was', async () => {
+    const found = await world(refusals.insufficientBalance, { longTermDelayMs: 600_000 })
+    const session = await waiting(found)
+    await found.restart('kill')
+    await found.api.events(session)
+    const facts = async () => (await found.api.projections(session)).values['quotaRetry']
+    expect(await facts()).toMatchObject({ wait: { pending: false, nextAttemptAt: expect.any(Number) } })
+    const asked = found.provider.agentRequests().length
+    expect((await found.api.executeCommand(session, '/quota-retry stop'))?.result.kind).toBe('success')
+    expect(await facts()).toMatchObject({ enabled: true, source: 'default', wait: null })
+    // Nor does another start take it up.
+    await found.restart('kill')
+    await found.api.events(session)
+    expect(await facts()).toMatchObject({ enabled: true, wait: null })
+    expect(found.provider.agentRequests()).toHaveLength(asked)
+    expect((await found.api.executeCommand(session, '/quota-retry stop'))?.result.kind).toBe('error')
+  })
+
   it('ends the wait of a session that is put away at once, and sends nothing later', async () => {
     const found = await world(refusals.insufficientBalance, { longTermDelayMs: 1_500 })
     const session = await waiting(found)
