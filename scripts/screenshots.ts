@@ -31,8 +31,8 @@ interface View {
 }
 
 const WORDS = {
-  en: { settings: 'Settings', page: 'Quota and routes', refresh: 'Refresh readings' },
-  zh: { settings: '设置', page: '额度与路由', refresh: '刷新读数' },
+  en: { sidebar: 'Open sidebar', settings: 'Settings', page: 'Quota and routes', refresh: 'Refresh readings' },
+  zh: { sidebar: '打开侧边栏', settings: '设置', page: '额度与路由', refresh: '刷新读数' },
 }
 
 /** What is looked at: a session that waits because it must not move, and one that moved. */
@@ -72,7 +72,9 @@ async function look(stage: Stage, sessions: Sessions, dir: string, { name, local
   await page.keyboard.press('Escape')
   await page.locator('[data-lqr=line]').last().getByRole('button').click()
   await shot('line')
-  await openSettings(page, locale.startsWith('zh') ? WORDS.zh : WORDS.en)
+  const words = locale.startsWith('zh') ? WORDS.zh : WORDS.en
+  if (width < 600) await page.getByRole('button', { name: words.sidebar }).click()
+  await openSettings(page, words)
   await shot('settings')
   await page.locator('[data-lqr=page] dl').scrollIntoViewIfNeeded()
   await shot('settings-end')

@@ -16,6 +16,8 @@ const LINES: readonly (readonly [en: string, zh: string])[] = [
   ['This session is not out of allowance.', '此会话的额度没有用尽。'],
   ['Out of allowance on {a} since {b}, {c} wait so far.', '{a} 的额度自 {b} 起用尽，至今等待 {c} 次。'],
   ['Out of allowance on {a} since {b}, {c} waits so far.', '{a} 的额度自 {b} 起用尽，至今等待 {c} 次。'],
+  ['Every route of pool {a} is out of allowance; {b} is asked first.', '路由池 {a} 的路由额度均已用尽；会先请求 {b}。'],
+  ['Every route of pool {a} is out of allowance.', '路由池 {a} 的路由额度均已用尽。'],
   ['The provider said: {text}', '提供方原文：{text}'],
   ['Read as: {text}', '判断依据：{text}'],
   ['Next check {a}, in {d}. /quota-retry now asks at once; cancel stops waiting.', '下次检查 {a}，{d}后。/quota-retry now 立即请求；取消即停止等待。'],
@@ -74,6 +76,11 @@ const compiled = (pairs: typeof LINES): readonly Sentence[] => pairs.map(([en, z
 let lines: readonly Sentence[] | undefined
 let words: readonly Sentence[] | undefined
 
+/** What follows where an acknowledged word could not be stored, and its Chinese. */
+const UNSTORED = [' It is not on the disk yet: the storage is slow or fails.', '尚未写入磁盘：存储缓慢或失败。'] as const
+/** A longer line, in UTF-16 units, is none of ours, or holds what somebody else said at length. */
+const LONGEST = 2_000
+
 const UNITS: Readonly<Record<string, string>> = { ms: '毫秒', s: '秒', min: '分钟', h: '小时', d: '天' }
 
 /** A value in a sentence: a duration in `{d}`, nothing of what others said, else a part that is known. */
@@ -104,6 +111,8 @@ function routeText(parts: string): string {
  */
 export function chineseAnswer(text: string): string {
   return text.split('\n').map((line) => {
+    if (line.length > LONGEST) return line
+    if (line.endsWith(UNSTORED[0])) return chineseAnswer(line.slice(0, -UNSTORED[0].length)) + UNSTORED[1]
     const indent = /^ */.exec(line)?.[0] ?? ''
     const plain = line.slice(indent.length)
     const route = ROUTE.exec(plain)

@@ -48,13 +48,14 @@ describe('answers of commands in a Chinese page', () => {
   it.each([
     ['Quota retry is off for this session.', '此会话的额度重试：关。'],
     ['There is no pool "large". Pools: medium, spare.', '没有名为“large”的路由池。现有路由池：medium, spare。'],
+    ['Quota retry is on for this session. It is not on the disk yet: the storage is slow or fails.', '此会话的额度重试：开。尚未写入磁盘：存储缓慢或失败。'],
     ['Asking the provider again now.', '正在立即重新请求提供方。'],
     ['A sentence of a later version.', 'A sentence of a later version.'],
   ])('say %s', (text, expected) => {
     expect(chineseAnswer(text)).toBe(expected)
   })
 
-  it('are read in a time that grows with their length alone', () => {
+  it('that are longer than any of ours stay as they are', () => {
     const long = 'refused ago ('.repeat(2_000)
     expect(chineseAnswer(long)).toBe(long)
   })
