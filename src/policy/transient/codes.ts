@@ -1,4 +1,4 @@
-import type { FailureKind } from '../judge/classify.ts'
+import type { Classification } from '../judge/classify.ts'
 
 /**
  * Failures that no list makes worth another try, by the code of the harness. A request that fails for who asks, for what
@@ -12,9 +12,7 @@ export const HARD_DENY: readonly string[] = [
   'CONTEXT_WINDOW_EXCEEDED', 'CONTEXT_OVERFLOW', 'CONTEXT_LENGTH', 'IMAGE_OFFLOAD_REQUIRED',
 ]
 
-/** Kinds of failures that pass by themselves. */
-const PASSING: ReadonlySet<string> = new Set(['rate-limit', 'server', 'transport', 'empty-answer'])
-/** Codes of the harness that say as much where the text says nothing. */
+/** Codes of the harness that say that a failure passes, where its text says nothing. */
 const PASSING_CODES: ReadonlySet<string> = new Set(['EMPTY_RESPONSE', 'RATE_LIMIT', 'SERVER', 'TIMEOUT', 'TRANSPORT'])
 /** Kinds that no list makes worth another try. */
 const NEVER: ReadonlySet<string> = new Set(['auth', 'context', 'refused-content', 'spent-allowance'])
@@ -31,14 +29,14 @@ export type Admission = 'passes' | 'hard-denied' | 'excluded' | 'does-not-pass'
  * Whether a failure is worth another try: by its meaning, and by the lists of the configuration.
  *
  * @param code - the harness's code of the failure.
- * @param kind - what the failure means.
+ * @param verdict - what the failure means.
  * @param lists - codes that are taken besides, and codes that never are.
  */
-export function admission(code: string, kind: FailureKind, lists: { readonly codes: readonly string[]; readonly excludeCodes: readonly string[] }): Admission {
+export function admission(code: string, { kind, passes }: Pick<Classification, 'kind' | 'passes'>, lists: { readonly codes: readonly string[]; readonly excludeCodes: readonly string[] }): Admission {
   const plain = plainCode(code)
   const listed = (list: readonly string[]): boolean => list.some(one => plainCode(one) === plain)
   if (DENIED.has(plain) || NEVER.has(kind)) return 'hard-denied'
   if (listed(lists.excludeCodes)) return 'excluded'
-  const passes = PASSING.has(kind) || (kind === 'other' && PASSING_CODES.has(plain))
-  return passes || listed(lists.codes) ? 'passes' : 'does-not-pass'
+  const known = passes !== undefined || (kind === 'other' && PASSING_CODES.has(plain))
+  return known || listed(lists.codes) ? 'passes' : 'does-not-pass'
 }

@@ -91,7 +91,7 @@ function endOf(context: LadderContext, ladder: LadderState | undefined, config: 
  */
 export function answerPassing(context: LadderContext, verdict: Classification, route: Route, config: Config): LadderAnswer {
   const { transient } = config
-  const admitted = admission(context.failure.code, verdict.kind, transient)
+  const admitted = admission(context.failure.code, verdict, transient)
   if (admitted !== 'passes') return { kind: 'leave', why: admitted, passes: false }
   const ladder = ladderOf(context)
   const why = endOf(context, ladder, config)
