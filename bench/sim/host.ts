@@ -110,7 +110,7 @@ export class SimHost {
       const { latencyMs, refusal } = provider.ask(index, clock)
       await clock.sleep(latencyMs)
       if (refusal === undefined) {
-        session.append('assistant/chunk', { ...at, chunk: { type: 'text-delta', index: 0, text: 'a' } })
+        session.append('assistant/chunk', { ...at, chunk: { type: 'text-delta', index: 0, text: 'a'.repeat(1_000) } })
         if (step > 1) this.backAt.set(index, clock.now())
         await clock.sleep(Math.max(1_000, endsAt - clock.now()))
         session.append('assistant/message', { ...at, message: { id: `${index}.${step}`, role: 'assistant', content: [], source: { kind: 'model', ...ROUTE } } })

@@ -55,7 +55,7 @@ export async function simulate({ account, plans, random, balance, refreshMs, con
   const clock = new SimClock(account.goneAt - 60_000)
   const provider = new SimProvider(account, random)
   const left = (): number => hasAllowance(account, clock.now()) ? 40 : 0
-  const source = { provider: 'a', script: ['balance'] as [string], ...refreshMs === undefined ? {} : { refreshMs } }
+  const source = { provider: 'a', script: ['node'] as [string], ...refreshMs === undefined ? {} : { refreshMs } }
   const host = new SimHost({
     clock, provider, random,
     config: { longTermDelayMs: INTERVAL_MS, ...balance ? { pools: { all: { routes: [{ provider: 'a', model: 'm' }] } }, balances: [source] } : {}, ...config },

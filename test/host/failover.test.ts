@@ -616,7 +616,7 @@ describe('beforeNativeRetries', () => {
   })
 
   it('leaves what is not certain to the native retries', async () => {
-    host = await rig({ script: () => new LlmError('Too Many Requests', 'RATE_LIMIT', { status: 429 }), providers: PROVIDERS, policies, config: { pools, beforeNativeRetries: true } })
+    host = await rig({ script: () => new LlmError('Too Many Requests', 'RATE_LIMIT', { status: 429 }), providers: PROVIDERS, policies, config: { pools, beforeNativeRetries: true, transient: { enabled: false } } })
     const agent = await host.start()
     agent.followup(user('work'))
     await pass(120_000)

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { eventsOf, fakeTime, LlmError, pass, type Rig, rig, say, spent, until, user } from '../support/rig.ts'
+import { eventsOf, fakeTime, LlmError, pass, realNow, type Rig, rig, say, spent, until, user } from '../support/rig.ts'
 
 const HOUR = 3_600_000
 const MINUTE = 60_000
@@ -21,7 +21,7 @@ const B = { provider: 'b', model: 'n' }
 
 describe('an overload code on a 429', () => {
   it.each(['overloaded_error', 'engine_overloaded_error'])('is left to the harness, and marks nobody: %s', async (type) => {
-    host = await rig({ script: () => new LlmError(`429: {"type":"${type}","message":"Overloaded"}`, 'RATE_LIMIT', { status: 429 }), config: { pools: { medium: { routes: [A, B] } } } })
+    host = await rig({ script: () => new LlmError(`429: {"type":"${type}","message":"Overloaded"}`, 'RATE_LIMIT', { status: 429 }), config: { pools: { medium: { routes: [A, B] } }, transient: { enabled: false } } })
     const agent = await host.start()
     agent.followup(user('work'))
     await pass(120_000)
@@ -122,8 +122,8 @@ describe('a wait', () => {
 
 /** Real time for I/O, while the faked clock stands. */
 async function breathe(ms: number): Promise<void> {
-  const end = performance.now() + ms
-  while (performance.now() < end) await new Promise(resolve => setImmediate(resolve))
+  const end = realNow() + ms
+  while (realNow() < end) await new Promise(resolve => setImmediate(resolve))
 }
 /** Let time pass no faster than a session can be opened. */
 async function slowly(ms: number, stepMs = 50): Promise<void> {

@@ -212,7 +212,7 @@ export async function rig(options: RigOptions): Promise<Rig> {
 }
 
 /** Real time, also while the clocks are faked. */
-const realNow = performance.now.bind(performance)
+export const realNow = performance.now.bind(performance)
 
 /** Fake the wall clock, the one that nobody sets, and their timers; I/O and microtasks stay real. */
 export function fakeTime(start = Date.UTC(2026, 8, 1, 12)): void {
