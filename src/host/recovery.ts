@@ -346,6 +346,9 @@ export class Recovery {
   /** Why no further try is made: a run that ends in silence is a riddle in the morning. */
   private sayEnd({ agent: { session }, failure, provider }: RequestError, why: DelegateReason): void {
     const text = endText(why, { provider, code: failure.code, tries: this.parts.book.of(session).transient.ladder?.tries ?? 0 })
-    if (text !== undefined) this.parts.voice.wait(`session ${session.id}: ${text}`)
+    if (text === undefined) return
+    // A policy of a provider is no news at each of its failures.
+    if (why === 'provider-retries-always') this.parts.voice.warn(`always-${provider}`, text)
+    else this.parts.voice.wait(`session ${session.id}: ${text}`)
   }
 }

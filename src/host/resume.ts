@@ -224,15 +224,17 @@ export class Resume {
     return { decision, pooled: pool === null ? [] : config.pools[pool]?.routes ?? [] }
   }
 
-  private sleep(sleeper: Sleeper, { at, route }: Extract<ResumeDecision, { kind: 'continue' }>, index: number): void {
-    const { clock, gates, journal, voice } = this.parts
+  private sleep(sleeper: Sleeper, { at: planned, route }: Extract<ResumeDecision, { kind: 'continue' }>, index: number): void {
+    const { clock, config, gates, journal, voice } = this.parts
     const id = sleeper.waiting.session
     this.sleepers.set(id, sleeper)
+    // A clock that was set back while the host was down must not make the wait longer than an interval.
+    const at = Math.min(planned, clock.now() + config.longTermDelayMs)
     const soonest = clock.now() + SPREAD_MS * index
     const others = sleeper.pooled.filter(other => !sameRoute(other, route))
     gates.hold(id, route, Math.max(at, soonest))
     // One of the pool that is not out of allowance may answer at once: the configuration may have gained it.
-    for (const other of others) gates.hold(id, other, Math.max(soonest, markOf(journal.marks, other, clock.now())?.until ?? soonest))
+    for (const other of others) gates.hold(id, other, Math.min(clock.now() + config.longTermDelayMs, Math.max(soonest, markOf(journal.marks, other, clock.now())?.until ?? soonest)))
     void gates.wait({
       session: id, policy: 'quota', routes: [route, ...others], nextAttemptAt: at, signal: this.lifetime.signal,
       // The session is closed, so its new time stands in the index alone until it is opened.

@@ -15,7 +15,7 @@ export interface PlanMemory {
   readonly secondTries: number
   /** Promised resets that came and brought another refusal. */
   readonly broken: number
-  /** Failures in a row that say nothing about the allowance: an outage at its return. */
+  /** Failures in a row that say nothing about an allowance. */
   readonly outages: number
 }
 
@@ -58,7 +58,7 @@ export const isRefuted = (memory: PlanMemory | undefined, now: number): boolean 
  */
 export function remember(memory: PlanMemory | undefined, { at, cause, delayMs }: Plan): PlanMemory {
   const dueAt = at + delayMs
-  const outages = cause === 'outage' ? (memory?.outages ?? 0) + 1 : 0
+  const outages = cause === 'outage' || cause === 'backoff' ? (memory?.outages ?? 0) + 1 : 0
   // A plan that is made anew before its time takes the place of the last one, and costs no look of its own.
   const again = memory !== undefined && LOOKS.has(memory.cause) && !isTested(memory, at)
   return {

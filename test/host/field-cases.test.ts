@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { eventsOf, fakeTime, LlmError, pass, realNow, type Rig, rig, say, spent, until, user } from '../support/rig.ts'
+import { eventsOf, fakeTime, LlmError, pass, realNow, rig, type Rig, say, spent, until, user } from '../support/rig.ts'
 
 const HOUR = 3_600_000
 const MINUTE = 60_000
@@ -162,6 +162,19 @@ describe('a restart with many that waited', () => {
     expect(host.adapter.requests).toHaveLength(12)
     // Five a second go; how long each takes to open is the disk's affair.
     expect(peak()).toBeLessThanOrEqual(7)
+  })
+
+  it('waits an interval at most where the clock was set back a day meanwhile', async () => {
+    const config = { resumeDelaySeconds: 0 }
+    await closed(1, config)
+    vi.setSystemTime(Date.now() - 24 * HOUR)
+    host = await rig({ root: root!, script: () => say('done'), config })
+    await breathe(300)
+    await slowly(5_000)
+    expect(host.adapter.requests).toHaveLength(0)
+    await pass(HOUR)
+    await slowly(2_000)
+    await until(() => host.adapter.requests.length === 1, 'the attempt an interval later')
   })
 
   it('asks once for all while they are refused, at the time that they had', async () => {

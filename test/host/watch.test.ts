@@ -214,3 +214,25 @@ describe('while somebody waits', () => {
     expect([bench.refreshed, bench.scheduler.size]).toEqual([[], 0])
   })
 })
+
+describe('a clock that is set back a day', () => {
+  it('keeps no refusal from refuting the reading that it was sent for', () => {
+    bench.reads(5)
+    expect(bench.asked).toEqual(['a'])
+    bench.clock.step(-24 * HOUR)
+    bench.watch.refused('a', bench.clock.wall)
+    bench.reads(5)
+    expect(bench.asked).toEqual(['a'])
+    bench.reads(6)
+    expect(bench.asked).toEqual(['a', 'a'])
+  })
+
+  it('keeps no answer from being heard', () => {
+    bench.reads(5)
+    bench.watch.refused('a', bench.clock.wall)
+    bench.clock.step(-24 * HOUR)
+    bench.watch.answered('a', bench.clock.wall)
+    bench.reads(5)
+    expect(bench.asked).toEqual(['a', 'a'])
+  })
+})

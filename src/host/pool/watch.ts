@@ -1,5 +1,5 @@
 import type { Config } from '../../policy/config.ts'
-import { clears } from '../../policy/pool/choose.ts'
+import { afterAnswer, afterRefusal, type Belief, isWorthAsking, noBelief } from '../../policy/pool/beliefs.ts'
 import type { Reading } from '../../policy/pool/readings.ts'
 import { providerMarkOf } from '../../reducers/marks.ts'
 import type { Clock } from '../clock.ts'
@@ -30,19 +30,12 @@ export interface WatchParts {
 
 /**
  * While any session waits, the balances of the providers it waits for are read again and again; one that shows
- * allowance lifts the provider's mark and has one session ask.
- *
- * A reading is believed once. One that a refusal proved wrong counts again only when it has grown: a balance that is
- * there but of no use (another plan, another product) would otherwise send somebody to ask every minute.
+ * allowance lifts the provider's mark and has one session ask. Which reading is believed says `policy/pool/beliefs.ts`.
  */
 export class Watch {
   private readonly parts: WatchParts
-  /** The reading that a session was sent to ask for. */
-  private readonly believed = new Map<string, Pick<Reading, 'remaining' | 'at'>>()
-  /** What the reading was when the provider refused all the same. */
-  private readonly refuted = new Map<string, number>()
-  /** Epoch ms at which each provider's newest refused request was sent. */
-  private readonly refusedAt = new Map<string, number>()
+  /** What is thought of each provider's readings: live only, and after a restart one question too many at worst. */
+  private readonly beliefs = new Map<string, Belief>()
   private watching = false
 
   /**
@@ -68,13 +61,11 @@ export class Watch {
   readonly read = (provider: string, reading: Reading): void => {
     const { config, gates, journal } = this.parts
     const source = config.balances.find(balance => balance.provider === provider)
-    if (source === undefined || !clears(reading, source.minimumRemaining)) return
     // What an account has left says nothing of a limit that one of its models has.
     const mark = providerMarkOf(journal.marks, provider, reading.at)
-    // The very probe that the failure triggered, or a script with a cache of its own, must not send sessions straight back.
-    if (mark !== undefined && reading.at < mark.at + source.refreshMs) return
-    if (reading.remaining <= (this.refuted.get(provider) ?? Number.NEGATIVE_INFINITY)) return
-    this.believed.set(provider, reading)
+    const belief = this.beliefs.get(provider) ?? noBelief
+    if (source === undefined || !isWorthAsking(belief, reading, mark, source)) return
+    this.beliefs.set(provider, { ...belief, believed: reading })
     if (mark !== undefined) journal.append({ type: 'providerLifted', provider, at: reading.at, by: 'reading' })
     if (gates.providers.has(provider)) gates.providerBack(provider)
   }
@@ -83,26 +74,21 @@ export class Watch {
    * A provider refused for a spent allowance.
    *
    * @param provider - the provider.
-   * @param sentAt - epoch ms at which the request was sent; one sent before a reading was taken says nothing about it.
+   * @param sentAt - epoch ms at which the request was sent.
    */
   refused(provider: string, sentAt: number): void {
-    this.refusedAt.set(provider, Math.max(sentAt, this.refusedAt.get(provider) ?? sentAt))
-    const believed = this.believed.get(provider)
-    if (believed === undefined || sentAt < believed.at) return
-    this.believed.delete(provider)
-    this.refuted.set(provider, believed.remaining)
+    this.beliefs.set(provider, afterRefusal(this.beliefs.get(provider) ?? noBelief, sentAt, this.parts.clock.now()))
   }
 
   /**
    * A provider answered.
    *
    * @param provider - the provider.
-   * @param sentAt - epoch ms at which the request was sent; one sent before a refused one says nothing about it.
+   * @param sentAt - epoch ms at which the request was sent.
    */
   answered(provider: string, sentAt: number): void {
-    if (sentAt < (this.refusedAt.get(provider) ?? Number.NEGATIVE_INFINITY)) return
-    this.believed.delete(provider)
-    this.refuted.delete(provider)
+    const belief = this.beliefs.get(provider)
+    if (belief !== undefined) this.beliefs.set(provider, afterAnswer(belief, sentAt, this.parts.clock.now()))
   }
 
   /** Look, and again a while after what was read is in: a reading is fresh for that long from its end. */

@@ -98,9 +98,11 @@ export function answerPassing(context: LadderContext, verdict: Classification, r
   if (why !== undefined) return { kind: 'leave', why, passes: true }
   const { now } = context.world
   const tries = ladder?.tries ?? 0
-  const { sharedAt } = context.known(route, 'transient')
+  // Who asks for all goes on at the pace that was reached for all.
+  const { memory, sharedAt } = context.known(route, 'transient')
+  const rung = Math.max(tries, memory?.outages ?? 0)
   const asked: PlannedWait = sharedAt === undefined
-    ? { delayMs: backoffMs({ tries, nativeDelayMs: ladder?.nativeDelayMs ?? 0, named: context.failure.providerRetryAfterMs, random: context.random }, transient), cause: 'backoff' }
+    ? { delayMs: backoffMs({ tries: rung, nativeDelayMs: ladder?.nativeDelayMs ?? 0, named: context.failure.providerRetryAfterMs, random: context.random }, transient), cause: 'backoff' }
     : { delayMs: Math.min(MAX_DELAY_MS, Math.max(1, Math.round(sharedAt - now))), cause: 'shared' }
   return { kind: 'retry', passes: true, asked, try: tries + 1, of: transient.maxRetries }
 }
