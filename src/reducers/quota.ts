@@ -179,7 +179,8 @@ export function evolveEntries(state: EntriesState, fact: Fact, step: StepState, 
       // Cancelling ends the wait and keeps the entry: the allowance is as spent as it was.
       return isCut(state, fact) ? cut(state, fact.at) : disarm(state)
     case 'seedEnded':
-      return disarm(state)
+      // A switch that the person turned off just before the host ended is off.
+      return switchedOff ? close(state, 'disabled', fact.at) : disarm(state)
     case 'answered':
       return close(state, 'recovered', fact.at)
     case 'commandSettled':

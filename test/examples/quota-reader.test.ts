@@ -51,6 +51,6 @@ describe('the example plugin', () => {
     await agent.whenIdle()
     await settle()
     expect(host.ctx.quotaReader.board()).toEqual([])
-    expect(news.at(-1)).toBe('one recovered after 60 min and 1 wait')
+    expect(news.slice(-2)).toEqual(['one recovered after 60 min and 1 wait', 'one moved from b/n to a/m'])
   })
 })

@@ -8,7 +8,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FakeClock } from '../support/fake-clock.ts'
 import { clockText } from '../../src/projections/text.ts'
 import * as QuotaRetry from '../../src/index.ts'
-import { eventsOf, LlmError, type Rig, rig, say, spent, user } from '../support/rig.ts'
+import { eventsOf, LlmError, type Rig, rig, say, settle, spent, until, user } from '../support/rig.ts'
+import { SPACING_MS } from '../../src/host/pace.ts'
 
 const A = { provider: 'a', model: 'm' }
 const B = { provider: 'b', model: 'n' }
@@ -209,7 +210,13 @@ describe('a balance script', () => {
     await open([{ provider: 'a', script: script('storm', 'print({ remaining: 5 })') }, { provider: 'b', script: script('storm-b', 'print({ remaining: 5 })') }])
     const agents: any[] = []
     for (let index = 0; index < 100; index += 1) agents.push(await host.start(`s${index}`))
-    await Promise.all(agents.map(agent => ask(agent)))
+    for (const agent of agents) agent.followup(user('work'))
+    // Whoever moves takes their turn on the target.
+    for (const _agent of agents) {
+      await settle()
+      clock.pass(2 * SPACING_MS)
+    }
+    await until(() => agents.every(agent => agent.status === 'idle'), 'the end of all')
     await pick()
     expect(agents.flatMap(outcomes)).toEqual(Array.from({ length: 100 }, () => 'completed'))
     expect(runs('storm')).toHaveLength(1)
@@ -417,9 +424,9 @@ describe('a route is chosen', () => {
     expect(outcomes(agent)).toEqual(['completed'])
   })
 
-  it('with the effort it was configured with, and none for a pool that does not exist', async () => {
+  it('with the effort it was configured with, if the host has that, and none for a pool that does not exist', async () => {
     await open(reads(0, 1), { pools: { medium: { routes: [A, { ...B, reasoningEffort: 'high' }] } } })
-    expect(await pick()).toEqual({ ...B, reasoningEffort: 'high' })
+    expect(await pick()).toEqual(A)
     expect(await host.ctx.llmQuotaRetry.pickRoute('toString')).toBeUndefined()
     expect(await host.ctx.llmQuotaRetry.pickRoute('large')).toBeUndefined()
   })

@@ -97,7 +97,7 @@ describe('a session whose account is out of allowance', () => {
     const value = () => host.ctx.sessionProjections.snapshot(agent.session).values.quotaRetry
     expect(value()).toEqual({
       version: 1, enabled: true, defaultEnabled: true, source: 'default', pool: null, poolSource: 'default', pools: [], lastMove: null,
-      wait: { since: start, nextAttemptAt: start + HOUR, pending: true, attempts: 1, provider: 'a', model: 'm', reason: 'Insufficient Balance', resetsAt: null },
+      wait: { since: start, nextAttemptAt: start + HOUR, pending: true, attempts: 1, provider: 'a', model: 'm', reason: 'Insufficient Balance', resetsAt: null, next: { provider: 'a', model: 'm' }, pool: null },
     })
     expect(host.ctx.llmQuotaRetry.facts(agent.session)).toEqual(value())
     await pass(HOUR)

@@ -31,7 +31,7 @@ const run = (node: string, ...args: string[]): string =>
 describe('the command from the packed tarball, with nothing else installed', () => {
   it('brings only what the plugin itself needs', () => {
     const names = readdirSync(join(dir, 'empty', 'node_modules')).filter(name => !name.startsWith('.'))
-    expect(names.sort()).toEqual(['dsh-llm-quota-retry', 'immer', 'zod'])
+    expect(names.sort()).toEqual(['dsh-llm-quota-retry', 'immer', 'temporal-polyfill', 'temporal-spec', 'temporal-utils', 'zod'])
   })
 
   it.each(nodes)('%s: reads packed logs, writes its page, replays a YAML configuration and looks at a home', (node) => {

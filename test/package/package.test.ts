@@ -22,8 +22,8 @@ describe('the package', () => {
     expect(await packageProblems(tarball)).toEqual([])
   })
 
-  it('needs immer and zod, and asks for no release of the harness', () => {
-    expect(Object.keys(manifest.dependencies)).toEqual(['immer', 'zod'])
+  it('needs immer, zod and a calendar, and asks for no release of the harness', () => {
+    expect(Object.keys(manifest.dependencies)).toEqual(['immer', 'temporal-polyfill', 'zod'])
     expect(manifest.peerDependencies).toBeUndefined()
   })
 

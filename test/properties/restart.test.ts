@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { evolveEvent, foldSession } from '../../src/reducers/session.ts'
 import { SECOND } from '../support/build.ts'
+import { settledSettings } from '../../src/reducers/settings.ts'
 import { reach } from '../support/reach.ts'
 import { longest, walk } from './walk.ts'
 
@@ -34,9 +35,14 @@ describe('a log that is cut off anywhere and mended by the harness', () => {
       const [was, is] = [foldSession(before), foldSession(after)]
       const open = was.entries.open
       expect(is.step).toMatchObject({ turn: null, step: null, refused: [], chains: { recent: {}, earlier: {} } })
-      expect([is.settings.retry, is.settings.pool, is.failovers, is.lineage]).toEqual([was.settings.retry, was.settings.pool, was.failovers, was.lineage])
+      const settled = settledSettings(was.settings, after.at(-1)!.time)
+      expect([is.settings.retry, is.settings.pool, is.failovers, is.lineage]).toEqual([settled.retry, settled.pool, was.failovers, was.lineage])
       expect(is.settings.open).toEqual({})
       const held = open !== null && was.step.turn !== null && open.heldBy === was.step.turn
+      if (open !== null && settled.retry?.value === 'off' && settled.retry !== was.settings.retry) {
+        expect(is.entries).toMatchObject({ open: null, lastClosed: { reason: 'disabled' } })
+        return
+      }
       expect(is.entries).toEqual(open === null ? was.entries : {
         ...was.entries,
         open: { ...open, wait: null, cutOff: held ? open.wait?.nextAttemptAt ?? after.at(-1)!.time : open.cutOff },

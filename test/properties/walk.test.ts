@@ -11,7 +11,7 @@ import { ACTIONS, longest, walk } from './walk.ts'
 const FACTS = {
   sessionOpened: 1, seedEnded: 0.6, turnStarted: 0.8, turnEnded: 0.7, stepStarted: 0.8, stepEnded: 0.7, routed: 0.8, requestFailed: 0.7, answered: 0.5,
   waitPlanned: 0.6, movePlanned: 0.6, otherRetryPlanned: 0.4, backoffPlanned: 0.25, attemptStarted: 0.6, settingRequested: 0.5, commandSettled: 0.5,
-  requestMoved: 0.1, modelPicked: 0.1, pickStands: 0.05,
+  requestMoved: 0.1, modelPicked: 0.1, pickStands: 0.03,
 } satisfies Record<Fact['type'], number>
 
 const RECORDS = {
@@ -38,7 +38,7 @@ describe('the walks', () => {
   })
 
   it('plan waits for every cause, and move after each', () => {
-    const met = reach({ ...share(WAIT_CAUSES, 0.1), ...share(WAIT_CAUSES.map(cause => `after ${cause}` as const), 0.005), 'after due': 0.005 })
+    const met = reach({ ...share(WAIT_CAUSES, 0.05), ...share(WAIT_CAUSES.map(cause => `after ${cause}` as const), 0.003), 'after due': 0.003 })
     fc.assert(fc.property(walk, ({ sessions }) => {
       const facts = sessions.flatMap(({ rows }) => rows.map(decodeEvent))
       met.run(facts.flatMap(fact => fact?.type === 'waitPlanned' ? [fact.cause] : fact?.type === 'movePlanned' && fact.afterWait !== undefined ? [`after ${fact.afterWait}` as const] : []))

@@ -111,6 +111,8 @@ export class Session {
   last: { to: Route; turn: number; step: number; confirmed: boolean } | null = null
   retry: string | null = null
   pool: string | null = null
+  /** Commands that were never settled: they hold once their host is gone. */
+  pending: string[] = []
   /** The books after each action: how many rows there were by then. */
   readonly books: { readonly rows: number; readonly expected: Expected; readonly action: string }[] = []
 
@@ -195,12 +197,24 @@ export class Session {
     if (this.phase === 'waiting') this.phase = 'failed'
   }
 
+  /** A new host has the session: what was typed and not answered holds. */
+  seeded(): void {
+    const words = this.pending.splice(0).map(line => this.set(line))
+    // The last word counts.
+    if (this.retry === 'off' && words.some(word => word !== undefined)) this.close('disabled')
+  }
+
   settle(line: string): void {
+    if (this.set(line) === 'off') this.close('disabled')
+  }
+
+  /** @returns what the switch was set to, if it was. */
+  private set(line: string): string | undefined {
     const [, name, word] = /^\/(\S+) (?:inherit )?(\S+)$/.exec(line)!
     if (name === 'quota-pool') this.pool = word === 'default' ? null : word!
-    if (name !== 'quota-retry' || !['on', 'off', 'default'].includes(word!)) return
+    if (name !== 'quota-retry' || !['on', 'off', 'default'].includes(word!)) return undefined
     this.retry = word === 'default' ? null : word!
-    if (word === 'off') this.close('disabled')
+    return word
   }
 }
 
@@ -356,6 +370,7 @@ export const ACTIONS: readonly Action[] = [
     const end = draw.pick(['success', 'success', 'success', 'error', 'never'])
     if (end !== 'never') session.log.settles(end)
     if (end === 'success') session.settle(line)
+    if (end === 'never') session.pending.push(line)
   } },
   { name: 'noise', weight: 4, can: always, act: (session, draw) => {
     session.log.event(draw.pick(NOISE), { turn: session.log.turnNo, step: session.log.stepNo, id: 'x', text: 'y' })
@@ -384,18 +399,22 @@ export const ACTIONS: readonly Action[] = [
       session.log.crashes()
       session.ended(true)
     } else session.log.event('session/end-seed', {})
+    session.seeded()
     session.log.after(SECOND)
   } },
   { name: 'stop of the host', weight: 4, can: inTurn, act: (session, draw) => {
     session.log.endTurn('aborted', { reason: { kind: 'disposed' } })
     session.ended(true)
-    if (draw.chance(2)) session.log.event('session/end-seed', {})
+    if (!draw.chance(2)) return
+    session.log.event('session/end-seed', {})
+    session.seeded()
   } },
   // The end of the log was never written, and the harness could not mend it.
   { name: 'kill that nothing tells of', weight: 2, can: always, act: (session) => {
     Object.assign(session.log, { inStep: false, inTurn: false })
     session.log.event('session/end-seed', {})
     session.disarm()
+    session.seeded()
     session.phase = 'idle'
   } },
   { name: 'subagent', weight: 2, can: ({ world }) => world.sessions.length < 4, act: (parent, _draw, world) => {
@@ -410,9 +429,10 @@ export const ACTIONS: readonly Action[] = [
     const id = `s${world.sessions.length}`
     const given = parent.log.copy({ id, parentSession: parent.id, seedLength: parent.log.length })
     const child = new Session(world, id, given)
-    Object.assign(child, { route: parent.route, logged: parent.logged, retry: parent.retry, pool: parent.pool })
+    Object.assign(child, { route: parent.route, logged: parent.logged, retry: parent.retry, pool: parent.pool, pending: [...parent.pending] })
     // Newer releases say in the event that a parent's history ends there; older ones by where it stands.
     given.forks(draw.chance(2))
+    child.seeded()
     child.ownFrom = given.rows.length
     world.sessions.push(child)
     child.books.push({ rows: given.rows.length, expected: child.expected, action: 'fork' })
