@@ -51,6 +51,8 @@ export const refusals = {
   unauthorized: refuse(401, { message: 'Authentication Fails (invalid api key)', type: 'authentication_error', code: 'invalid_request_error' }),
   /** An ordinary throttle without a stated pause; see also {@link rateLimitedFor}. */
   rateLimited: refuse(429, { message: 'Rate limit reached for requests per min. Please retry', type: 'requests', code: 'rate_limit_exceeded' }),
+  /** A service that is down for the moment. */
+  overloaded: refuse(503, { message: 'The service is temporarily unavailable', type: 'server_error' }),
   /** A fault of the service. */
   serverError: refuse(500, { message: 'internal server error', type: 'server_error' }),
 } as const satisfies Record<string, Refuse>

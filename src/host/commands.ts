@@ -3,11 +3,13 @@ import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { CommandResult } from '@deepseek-ai/dsh-commands'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { heldWait } from '../policy/resume.ts'
-import { POOL_COMMAND, readPoolChoice, readRetryChoice, RETRY_COMMAND, ROUTES_COMMAND } from '../events/settings.ts'
+import { holdOf } from '../reducers/hold.ts'
+import { FAILURES_COMMAND, POOL_COMMAND, readPoolChoice, readRetryChoice, RETRY_COMMAND, ROUTES_COMMAND } from '../events/settings.ts'
 import type { Config } from '../policy/config.ts'
 import { routesReport, routesText } from '../projections/routes.ts'
 import { oneLine } from '../projections/text.ts'
 import { poolStatusText, retryStatusText } from '../projections/status.ts'
+import { ladderStatusText } from '../projections/transient.ts'
 import type { AbsentRoutes } from './pool/absent.ts'
 import type { Balances } from './pool/balances.ts'
 import { clearMarks, markedNames, readTarget } from './pool/clear.ts'
@@ -75,17 +77,34 @@ function retryCommand(parts: CommandParts, { agent, rawInput }: Invocation): Pro
   if (word === 'now') {
     return parts.waits.end(session.id, { kind: 'go', cause: 'asked' })
       ? ok('Asking the provider again now.')
-      : no('This session is not waiting for its allowance, so there is nothing to try again.')
+      : no('Nothing holds this session, so there is nothing to try again.')
   }
   if (word === 'stop') return stopCommand(parts, session)
   return setRetry(parts, session, word)
+}
+
+const LADDER_USAGE = `Usage: /${FAILURES_COMMAND} <${RETRY_HINT}>. on and off say whether this session asks again after failures that pass, `
+  + 'default gives that back to the deployment, status shows it and what holds the session, now asks at once, stop ends what holds it.'
+
+/** Whether failures that pass are asked again. `now` and `stop` act on whatever holds the session. */
+function ladderCommand(parts: CommandParts, { agent: { session }, rawInput }: Invocation): Promise<CommandResult> | CommandResult {
+  const word = rawInput.trim().toLowerCase()
+  const { book, clock, config, journal } = parts
+  if (word === 'status' || word === '') return ok(ladderStatusText(book.of(session), config, clock.now()))
+  if (word === 'now' || word === 'stop') return retryCommand(parts, { agent: { session } as Agent, rawInput: word })
+  const choice = readRetryChoice(word)
+  if (choice === undefined) return no(LADDER_USAGE)
+  if (choice === 'off' && holdOf(book.of(session))?.policy === 'transient') journal.release(session.id, clock.now())
+  return taken(parts, session, choice === 'default'
+    ? `Retry follows the deployment's default (${config.transient.enabled ? 'on' : 'off'}).`
+    : `Retry is ${choice} for this session.`)
 }
 
 /** A turn that waits is cancelled; a run that would go on by itself is told to stay. */
 function stopCommand(parts: CommandParts, session: Session): Promise<CommandResult> | CommandResult {
   const { clock, journal, settings, stop } = parts
   const stays = settings.stay(session)
-  if (!stays && !stop(session.id)) return no('This session is not waiting for its allowance, so there is nothing to stop.')
+  if (!stays && !stop(session.id)) return no('Nothing holds this session, so there is nothing to stop.')
   journal.release(session.id, clock.now())
   return taken(parts, session, stays ? 'This session does not go on by itself any more. Your next message asks again.' : 'The wait is stopped. Your next message asks again.')
 }
@@ -150,6 +169,12 @@ export function registerCommands(ctx: Context, parts: CommandParts): void {
       description: 'Wait and retry when the account is out of allowance: show, switch, or ask again now',
       input: { hint: RETRY_HINT },
       handler: invocation => retryCommand(parts, invocation),
+    })
+    inner.commands.register({
+      name: FAILURES_COMMAND,
+      description: 'Ask again after failures that pass: show, switch, ask now, or stop',
+      input: { hint: RETRY_HINT },
+      handler: invocation => ladderCommand(parts, invocation),
     })
     inner.commands.register({
       name: POOL_COMMAND,

@@ -5,6 +5,7 @@ import type { RetryChoice, SettingChange } from '../events/settings.ts'
 import type { Config } from '../policy/config.ts'
 import { goesOnAt } from '../policy/resume.ts'
 import { resolveSwitch } from '../policy/settings.ts'
+import { holdOf } from '../reducers/hold.ts'
 import type { SessionState } from '../reducers/session.ts'
 import type { SessionBook } from './book.ts'
 import { liveSession } from './harness.ts'
@@ -14,7 +15,9 @@ import type { Warn } from './voice.ts'
 /** Parents looked at, at most: a chain longer than this is a damaged one. */
 const MAX_ANCESTORS = 64
 
-const textOf = ({ setting, value }: SettingChange): string => `${setting === 'retry' ? 'quota retry' : 'quota pool'}: ${value}`
+const TITLES: Readonly<Record<SettingChange['setting'], string>> = { retry: 'quota retry', failures: 'retry', pool: 'quota pool' }
+
+const textOf = ({ setting, value }: SettingChange): string => `${TITLES[setting]}: ${value}`
 
 /** Writes settings that nobody typed. */
 export class SettingsWriter {
@@ -85,9 +88,11 @@ export class SettingsWriter {
   stay(session: Session): boolean {
     const state = this.book.of(session)
     if (goesOnAt(state, this.config) === undefined) return false
-    const { retry } = state.settings
-    recordSetting(session, { setting: 'retry', value: 'off', inherited: false }, 'quota retry: off, so that the run stays')
-    const back = { setting: 'retry', value: (retry?.value ?? 'default') as RetryChoice, inherited: retry?.source === 'inherited' } as const
+    const setting = holdOf(state)?.policy === 'transient' ? 'failures' : 'retry'
+    const stated = state.settings[setting]
+    const off = { setting, value: 'off', inherited: false } as const
+    recordSetting(session, off, `${textOf(off)}, so that the run stays`)
+    const back = { setting, value: (stated?.value ?? 'default') as RetryChoice, inherited: stated?.source === 'inherited' } as const
     recordSetting(session, back, `${textOf(back)}, as before`)
     return true
   }
@@ -103,8 +108,10 @@ export class SettingsWriter {
     if (state.lineage.parent === null || state.settings.touched || state.lineage.started) return
     const ancestors = this.ancestors(state)
     const retry = state.settings.retry ?? ancestors.map(({ settings }) => settings.retry).find(stated => stated !== null)
+    const failures = state.settings.failures ?? ancestors.map(({ settings }) => settings.failures).find(stated => stated !== null)
     const pool = state.settings.pool ?? ancestors.map(({ settings }) => settings.pool).find(stated => stated !== null)
     if (retry) this.take(session, { setting: 'retry', value: retry.value as RetryChoice, inherited: true })
+    if (failures) this.take(session, { setting: 'failures', value: failures.value as RetryChoice, inherited: true })
     if (pool) this.take(session, { setting: 'pool', value: pool.value, inherited: true })
   }
 

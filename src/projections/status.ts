@@ -7,14 +7,8 @@ import { goesOnAt } from '../policy/resume.ts'
 import { resolvePool, resolveSwitch } from '../policy/settings.ts'
 import type { Entry } from '../reducers/quota.ts'
 import type { SessionState } from '../reducers/session.ts'
+import { SOURCES } from './sources.ts'
 import { clockText, durationText, oneLine } from './text.ts'
-
-const SOURCES: Readonly<Record<string, string>> = {
-  default: 'the deployment\'s default',
-  session: 'set in this session',
-  inherited: 'inherited from the session it was started from',
-  off: 'set in this session',
-}
 
 /** What comes next, and what the person can do about it. */
 function nextLine(state: SessionState, { wait }: Entry, config: Config, now: number): string {

@@ -98,7 +98,8 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
   const switchedOff = settings.retry?.value === 'off' && settings.retry !== state.settings.retry
   const entries = evolveEntries(state.entries, fact, state.step, switchedOff)
   const failovers = evolveFailovers(state.failovers, fact, state.step, state.entries.open !== null)
-  const transient = evolveTransient(state.transient, fact, state.step)
+  const retriesOff = settings.failures?.value === 'off' && settings.failures !== state.settings.failures
+  const transient = evolveTransient(state.transient, fact, state.step, retriesOff)
   const step = evolveStep(state.step, fact)
   const unchanged = lineage === state.lineage && settings === state.settings && entries === state.entries
     && failovers === state.failovers && picks === state.picks && transient === state.transient && step === state.step

@@ -127,9 +127,15 @@ function nativeRetry(state: TransientState, fact: FactOf<'otherRetryPlanned'>): 
  * @param state - the ladder so far.
  * @param fact - what happened.
  * @param step - where the session's loop stood before the fact.
+ * @param switchedOff - whether the fact turned the session's retries off.
  * @returns the ladder now; the same reference when the fact does not concern it.
  */
-export function evolveTransient(state: TransientState, fact: Fact, step: StepState): TransientState {
+export function evolveTransient(state: TransientState, fact: Fact, step: StepState, switchedOff: boolean): TransientState {
+  const kept = switchedOff && state.cut !== null ? { ...state, cut: null } : state
+  return evolved(kept, fact, step)
+}
+
+function evolved(state: TransientState, fact: Fact, step: StepState): TransientState {
   switch (fact.type) {
     case 'stepStarted':
       // A ladder belongs to one step.

@@ -272,3 +272,39 @@ describe('of many sessions on one route', () => {
     await settle()
   })
 })
+
+describe('the command /retry', () => {
+  it('switches the retries of a session, and its child takes that over', async () => {
+    host = await rig({ script: () => outage(), policies: { a: POLICY }, config: { transient: steady } })
+    const agent = await host.start()
+    expect((await host.command(agent, '/retry off')).result.text).toBe('Retry is off for this session.')
+    const child = await host.start('child', { provider: 'a', model: 'm' }, { parentSession: 's1' })
+    for (const one of [agent, child]) one.followup(user('work'))
+    await pass(10 * MINUTE)
+    expect([agent, child].map(one => [outcomes(one), ours(one)])).toEqual([[['error'], []], [['error'], []]])
+    expect((await host.command(agent, '/retry status')).result.text).toContain('Retry of failures that pass is off (set in this session)')
+    expect((await host.command(agent, '/retry perhaps')).result.kind).toBe('error')
+  })
+
+  it('says what holds the session, has it ask now, and ends it', async () => {
+    const agent = await started(index => index < 7 ? outage() : say('done'), { maxRetries: null })
+    await passUntil(() => ours(agent).length === 1, 'the first try', SECOND)
+    const { text } = (await host.command(agent, '/retry status')).result
+    expect(text).toContain('asked about 60 times an hour')
+    expect(text).toContain('Held by transient: a/m failed with SERVER')
+    expect((await host.command(agent, '/retry now')).result.kind).toBe('success')
+    await until(() => ours(agent).length === 3, 'the second try')
+    expect((await host.command(agent, '/quota-retry stop')).result.kind).toBe('success')
+    await agent.whenIdle()
+    expect(outcomes(agent)).toEqual(['aborted'])
+    expect((await host.command(agent, '/retry now')).result.kind).toBe('error')
+  })
+
+  it('turned off in a wait ends it with the failure', async () => {
+    const agent = await started(() => outage())
+    await passUntil(() => ours(agent).length === 1, 'the first try', SECOND)
+    await host.command(agent, '/retry off')
+    await agent.whenIdle()
+    expect(outcomes(agent)).toEqual(['error'])
+  })
+})
