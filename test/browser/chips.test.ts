@@ -31,7 +31,11 @@ describe.skipIf(skipBrowser)('the chips', { timeout: 150_000 }, () => {
     // A route that two pools hold names neither; this one is in one pool only.
     await expect.poll(() => poolChip(page).innerText()).toContain('Pool: medium')
     await poolChip(page).click()
-    expect(await row(page, /.*/).allInnerTexts()).toEqual([expect.stringMatching(/^medium/), expect.stringMatching(/^spare/), expect.stringMatching(/^Default/), expect.stringMatching(/^Off/)])
+    await row(page, /^beta\/n/).waitFor()
+    expect(await row(page, /.*/).allInnerTexts()).toEqual([
+      expect.stringMatching(/^alpha\/m\s+Usable/), expect.stringMatching(/^beta\/n\s+Usable/),
+      expect.stringMatching(/^medium/), expect.stringMatching(/^spare/), expect.stringMatching(/^Default/), expect.stringMatching(/^Off/),
+    ])
     await row(page, 'spare').click()
     await page.getByText('Pool: spare').first().waitFor()
     await poolChip(page).click()
@@ -53,11 +57,11 @@ describe.skipIf(skipBrowser)('the chips', { timeout: 150_000 }, () => {
     await page.keyboard.press('Tab')
     expect(await hasFocus(poolChip(page))).toBe(true)
     await page.keyboard.press('ArrowDown')
-    await row(page, /^medium/).waitFor()
+    await row(page, /^alpha\/m/).waitFor()
     await page.keyboard.press('s')
     expect(await hasFocus(row(page, 'spare'))).toBe(true)
     await page.keyboard.press('Home')
-    expect(await hasFocus(row(page, /^medium/))).toBe(true)
+    expect(await hasFocus(row(page, /^alpha\/m/))).toBe(true)
     await page.keyboard.press('Escape')
     await row(page, /^medium/).waitFor({ state: 'detached' })
     expect(await hasFocus(poolChip(page))).toBe(true)

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { refusals, usageLimitUntil } from '../../demo/support/provider.ts'
 import { skipBrowser } from './support/chromium.ts'
-import { openStage, poolChip, reply, retryChip, row, startWait, styleOf, type Stage } from './support/stage.ts'
+import { field, openStage, poolChip, reply, retryChip, row, startWait, styleOf, type Stage } from './support/stage.ts'
 
 const NEXT = /Next check \d\d:\d\d/
 
@@ -24,7 +24,7 @@ describe.skipIf(skipBrowser)('a wait', { timeout: 150_000 }, () => {
     await retryChip(page).waitFor()
     await page.getByText('from alpha').waitFor()
     // The chip grows to its left, where nothing stands.
-    const boxes = async () => Promise.all([page.getByRole('textbox').first(), poolChip(page)].map(part => part.boundingBox()))
+    const boxes = async () => Promise.all([field(page), poolChip(page)].map(part => part.boundingBox()))
     const before = await boxes()
     await startWait(stage, session, refusals.insufficientBalance)
     await page.locator('[data-lqr=retry]').getByText(NEXT).first().waitFor()
@@ -51,12 +51,12 @@ describe.skipIf(skipBrowser)('a wait', { timeout: 150_000 }, () => {
     await retryChip(page).waitFor()
     await page.getByText('from alpha').waitFor()
     const send = page.locator('[data-composer-card] button').last()
-    const boxes = async () => Promise.all([page.getByRole('textbox').first(), send, retryChip(page)].map(part => part.boundingBox()))
-    const [field, button, retry] = await boxes()
+    const boxes = async () => Promise.all([field(page), send, retryChip(page)].map(part => part.boundingBox()))
+    const [box, button, retry] = await boxes()
     await startWait(stage, session, refusals.insufficientBalance)
     await page.locator('[data-lqr=retry] [data-state=waiting]').waitFor()
     const [fieldNow, buttonNow, retryNow] = await boxes()
-    expect([fieldNow, buttonNow]).toEqual([field, button])
+    expect([fieldNow, buttonNow]).toEqual([box, button])
     expect(retryNow).toMatchObject({ y: retry?.y, height: retry?.height })
     await retryChip(page).click()
     const pane = await page.locator('[data-conversation-scroll]').boundingBox()
@@ -74,15 +74,16 @@ describe.skipIf(skipBrowser)('a wait', { timeout: 150_000 }, () => {
     await page.locator('[data-lqr=retry]').getByText(NEXT).first().waitFor()
     await retryChip(page).hover()
     const tip = page.getByRole('tooltip').filter({ hasText: 'Out of allowance' })
-    const [card, field] = [await tip.boundingBox(), await page.getByRole('textbox').first().boundingBox()]
+    const [card, box] = [await tip.boundingBox(), await field(page).boundingBox()]
     // Straight from the chip to a place of the composer that the card covers.
-    const place = { x: card!.x + card!.width / 2, y: field!.y + field!.height / 2 }
+    const place = { x: card!.x + card!.width / 2, y: box!.y + box!.height / 2 }
+    expect(place.y).toBeGreaterThan(card!.y)
     expect(place.y).toBeLessThan(card!.y + card!.height)
     await page.mouse.move(place.x, place.y)
     await page.mouse.down()
     await page.mouse.up()
     await page.keyboard.type('and more')
-    expect(await page.getByRole('textbox').first().evaluate((node: any) => node.value ?? node.textContent)).toContain('and more')
+    expect(await field(page).evaluate((node: any) => node.value ?? node.textContent)).toContain('and more')
     await tip.waitFor({ state: 'detached' })
     await stage.api.cancel(session)
   })

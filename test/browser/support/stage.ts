@@ -131,6 +131,8 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
 export const retryChip = (page: Page): Locator => page.locator('[data-lqr=retry] > button')
 /** The other one. */
 export const poolChip = (page: Page): Locator => page.locator('[data-lqr=pool] > button')
+/** Where the person writes; the page has other fields. */
+export const field = (page: Page): Locator => page.locator('[data-composer-card]').getByRole('textbox')
 /** The rows of the menu that is open. */
 export const row = (page: Page, name: string | RegExp): Locator => page.locator('[data-lqr]').getByRole('menuitem', { name })
 
