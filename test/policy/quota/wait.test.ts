@@ -4,6 +4,7 @@ import {
   HINT_MARGIN_MS, planAttempt, type PlannedWait, type RefusalTiming, SECOND_TRIES_MS, THROTTLE_DELAY_MS, waitLimit,
 } from '../../../src/policy/quota/wait.ts'
 import { type PlanMemory, remember } from '../../../src/reducers/plans.ts'
+import { classifyFailure } from '../../../src/policy/judge/classify.ts'
 import { foldSession } from '../../../src/reducers/session.ts'
 import { HOUR, log, type Log, MINUTE, NOON, SECOND, waitingLog } from '../../support/build.ts'
 
@@ -128,5 +129,40 @@ describe('the longest wait', () => {
   it('is each turn\'s own: a new message is tried', () => {
     const given = waitingLog().after(2 * HOUR).cancels().turn().step()
     expect(waitLimit(NOON + 2 * HOUR, 2, entry(given), maxWaitMs)).toBe(NOON + 2 * HOUR + maxWaitMs)
+  })
+})
+
+describe('whatever a provider answers for a day', () => {
+  const WORDS = [
+    'Insufficient Balance', 'Usage limit reached. Try again in 2 seconds', 'Usage limit reached. Try again in 2 minutes', 'Usage limit reached. Try again in 20 minutes',
+    'Too many requests per minute, retry in 2s', 'quota exceeded for requests per minute', 'Weekly limit reached. Resets in 3 days', 'You have hit your limit',
+    'Usage limit reached. Resets at 2020-01-01T00:00:00Z', 'Payment Required',
+  ]
+  const refusal = fc.record({
+    code: fc.constantFrom('QUOTA', 'RATE_LIMIT', 'PI_AI_ERROR'), message: fc.constantFrom(...WORDS), status: fc.constantFrom(402, 429, 403),
+    after: fc.oneof(fc.constant(undefined), fc.constantFrom(1, 2_000, 120_000, 1_200_000, 7_200_000)),
+  })
+
+  it('it is asked no more than seven times in the first hour, and less than one and a half times an hour after that', () => {
+    let busiest = 0
+    fc.assert(fc.property(fc.array(refusal, { minLength: 5, maxLength: 60, size: 'max' }), (refusals) => {
+      let last: PlanMemory | undefined
+      const looks: number[] = []
+      for (let at = NOON, index = 0; at < NOON + 24 * HOUR; index += 1) {
+        const { after, ...failure } = refusals[index % refusals.length]!
+        const verdict = classifyFailure({ ...failure, ...after === undefined ? {} : { providerRetryAfterMs: after } }, { now: at })
+        const next = planAttempt(at, last, verdict.kind === 'spent-allowance' ? verdict : {}, HOUR)
+        last = remember(last, { at, ...next })
+        at += next.delayMs
+        looks.push(at - NOON)
+      }
+      const within = (from: number): number => looks.filter(look => look >= from && look < from + HOUR).length
+      busiest = Math.max(busiest, within(0))
+      expect(within(0)).toBeLessThanOrEqual(7)
+      // Looks that an earlier hour did not use come together at worst: those after a promise that did not hold.
+      expect(looks.filter(look => look >= HOUR && look < 24 * HOUR).length).toBeLessThanOrEqual(1.5 * 23)
+    }), { numRuns: 300 })
+    // Otherwise nothing here ever tried.
+    expect(busiest).toBeGreaterThanOrEqual(5)
   })
 })
