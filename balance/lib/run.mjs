@@ -134,7 +134,8 @@ export async function run(provider) {
   }
   let text = JSON.stringify(output)
   // Nothing above copies the key; this is the last line of defence should a later change do so.
-  if (key.length >= 4 && text.includes(key)) {
+  // In a line of JSON a quote or a backslash of the key is written with another one.
+  if (key.length >= 4 && [key, JSON.stringify(key).slice(1, -1)].some(written => text.includes(written))) {
     code = 1
     text = JSON.stringify({ error: 'the reading was withheld because it would have shown the key' })
   }
