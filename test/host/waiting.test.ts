@@ -140,7 +140,7 @@ describe('a session whose account is out of allowance', () => {
     await agent.whenIdle()
     expect(host.adapter.requests).toHaveLength(2)
     const idle = await host.command(agent, '/quota-retry now')
-    expect(idle.result).toMatchObject({ kind: 'error', text: expect.stringContaining('not waiting') })
+    expect(idle.result).toMatchObject({ kind: 'error', text: expect.stringContaining('Nothing holds this session') })
   })
 
   it('brings the attempt forward for a new message, but not closer than ten seconds to the refusal', async () => {
